@@ -11,6 +11,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.structure.inputs import plain_numbers
+from gradcheck_ref.structure.outputs import outputs_of
 from gradcheck_ref.structure.trees import Forest, Opener
 
 # Types of constants that are equal if their reprs are equal.
@@ -170,11 +171,8 @@ class Returned:
 
     def __init__(self, returned: Any, kinds: Any, kind: str, opener: Opener | None = None) -> None:
         self.several = isinstance(returned, tuple | list)
-        values = list(returned) if self.several else [returned]
-        fields = getattr(returned, "_fields", ()) if self.several else ()
-        names = [f"output[{j}]" for j in range(len(values))] if self.several else ["output"]
-        names = list(fields) or names
-        self.build = type(returned)._make if fields else tuple
+        values, names = outputs_of(returned)
+        self.build: Any = getattr(returned, "_make", tuple)
         self.forest = Forest(values, names, opener)
         self.leaves = self.forest.leaves(values)
         for leaf, name in zip(self.leaves, self.forest.names, strict=True):
@@ -252,6 +250,22 @@ def _own(value: Any, name: str) -> Any:
     if array.dtype.char in "gG" and array.dtype.itemsize > 8 * (1 + (array.dtype.kind == "c")):
         raise TypeError(f"{name} is {array.dtype}, which no framework has: pass float64")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
+
+
+def framework(name: str) -> Any:
+    """Import a framework, or say how to get it."""
+    try:
+        if name == "jax":
+            import jax
+
+            return jax
+        import torch
+
+        return torch
+    except ImportError as error:
+        raise ImportError(
+            f"this needs {name}, which is not installed: pip install 'gradcheck-ref[{name}]'"
+        ) from error
 
 
 def fitted(given: Any, shape: tuple[int, ...], is_complex: bool, name: str) -> Array:

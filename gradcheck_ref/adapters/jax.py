@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.adapters.at_once import NUMBERS, AtOnce, Gradients, apart, in_batches
-from gradcheck_ref.adapters.calls import Arguments, Returned, alike, fitted, missing_by_type
+from gradcheck_ref.adapters.calls import (
+    Arguments,
+    Returned,
+    alike,
+    fitted,
+    framework,
+    missing_by_type,
+)
 from gradcheck_ref.arguments import Array, as_function, described
 from gradcheck_ref.structure.trees import Opened
 
@@ -97,7 +104,7 @@ class JaxFunction(AtOnce):
     few_points = few_upstreams = 8
 
     def __init__(self, fn: Callable[..., Any], has_aux: bool = False) -> None:
-        self._jax = _jax()
+        self._jax = framework("jax")
         self._fn, self._has_aux = fn, has_aux
         self._linearised: tuple[_Call, Any, Any] | None = None
         self._checks = 0
@@ -342,13 +349,3 @@ def _numbers_in(traced: Any) -> int:
     """Count the intermediate numbers."""
     made = [var.aval for equation in traced.jaxpr.eqns for var in equation.outvars]
     return sum(math.prod(getattr(aval, "shape", ())) for aval in made)
-
-
-def _jax() -> Any:
-    try:
-        import jax
-    except ImportError as error:
-        raise ImportError(
-            "from_jax needs JAX, which is not installed: pip install 'gradcheck-ref[jax]'"
-        ) from error
-    return jax

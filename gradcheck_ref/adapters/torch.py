@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, apart, in_batches
-from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, missing_by_type
+from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework, missing_by_type
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
 from gradcheck_ref.adapters.torch_errors import in_double, note_on
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
@@ -85,7 +85,7 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     >>> print(report.verdict, report.worst.name, report.worst.analytic)
     fail d output[0] / d x[0] 1.5
     """
-    torch = torch_itself()
+    torch = framework("torch")
     as_function(fn, "fn")
     if isinstance(fn, type) and issubclass(fn, torch.autograd.Function):
         raise TypeError(f"fn is the class {fn.__name__}: pass {fn.__name__}.apply")
@@ -115,7 +115,7 @@ class TorchFunction(AtOnce):
     open_tree = staticmethod(open_tree)
 
     def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
-        self._torch = torch_itself()
+        self._torch = framework("torch")
         self._fn, self._together = fn, together
         owner = getattr(fn, "__self__", fn)
         self._module = owner if isinstance(owner, self._torch.nn.Module) else None
@@ -448,12 +448,6 @@ def _array_of_tensor(tensor: Any) -> Array:
             f"NumPy has no array of {tensor.dtype} in the layout {tensor.layout}: "
             "return it from fn with .to_dense() or .float()"
         ) from error
-    except RuntimeError as error:
-        if not tensor.is_nested:
-            raise
-        raise TypeError(
-            "NumPy has no nested tensors: return it from fn with .to_padded_tensor(0.0)"
-        ) from error
 
 
 def _insist_on_graphs(gradients: list[Any], upstreams: list[Any], names: list[str]) -> None:
@@ -498,14 +492,3 @@ def _leaves_of(nodes: list[Any]) -> set[int]:
     """Return the ids of the leaves whose gradients some steps of a backward pass produce."""
     ends = [getattr(node, "variable", None) for node in nodes]
     return {id(leaf) for leaf in ends if leaf is not None}
-
-
-def torch_itself() -> Any:
-    """Import torch, or say how to get it."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(
-            "this needs torch, which is not installed: pip install 'gradcheck-ref[torch]'"
-        ) from error
-    return torch

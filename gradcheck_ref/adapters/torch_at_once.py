@@ -1,4 +1,4 @@
-"""What torch's operations do while many points go through a function together.
+"""For many points at once: list the operations of torch, and undo the changes of a module.
 
 A call of a small function takes about ten microseconds. Adapting the call takes ten times as long,
 and vmap takes twice that, whatever the number of points.

@@ -1,6 +1,5 @@
 """One call of a torch module, as a function of its inputs and parameters by name."""
 
-import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from gradcheck_ref.adapters.torch import TorchFunction
 from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.structure.inputs import parameters_in_order, signature_of
 from gradcheck_ref.structure.trees import Tree
 
 # Advice about a tensor with another dtype.
@@ -248,12 +248,7 @@ def _any_floating(value: Any, opener: Any) -> bool:
 
 def _input_names(module: Any, count: int, taken: Mapping[str, Any]) -> list[str]:
     """Return the names of forward's inputs, if they are known and not used by anything else."""
-    try:
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = inspect.signature(module.forward).parameters.values()
-        names = [one.name for one in parameters if one.kind in kinds]
-    except (TypeError, ValueError):
-        names = []
+    names = parameters_in_order(signature_of(module.forward))
     names += [""] * (count - len(names))
     return [
         f"inputs[{k}]" if not name or name in taken else name

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gradcheck_ref.adapters.torch import torch_itself
+from gradcheck_ref.adapters.calls import framework
 from gradcheck_ref.adapters.torch_call import ModuleFunction
 from gradcheck_ref.arguments import described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.structure.inputs import signature_of
 
 # These are not arguments of forward.
 KNOBS = ("vjp", "jvp", "rtol", "atol", "max_evaluations", "seed", "workers", "progress")
@@ -79,7 +80,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     >>> print(report.verdict, "-", report.diagnoses[0].subject, "-", report.diagnoses[0].sentence)
     fail - weight - it is zero everywhere
     """
-    torch = torch_itself()
+    torch = framework("torch")
     if not isinstance(module, torch.nn.Module):
         raise TypeError(
             f"module must be a torch.nn.Module, not {described(module)}; for a function there is "
@@ -97,7 +98,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
 
 def _insist_on_usable(module: Any) -> None:
     """Refuse a module that torch cannot call with other parameters, or that has no numbers yet."""
-    torch = torch_itself()
+    torch = framework("torch")
     for name, one in (*module.named_parameters(), *module.named_buffers()):
         if torch.nn.parameter.is_lazy(one):
             raise ValueError(
@@ -109,11 +110,9 @@ def _insist_on_usable(module: Any) -> None:
 
 def _insist_on_arguments(module: Any, by_name: Mapping[str, Any]) -> None:
     """Refuse a named argument that forward does not take: it may be a misspelt knob."""
-    try:
-        parameters = inspect.signature(module.forward).parameters.values()
-    except (TypeError, ValueError):
-        return
-    if any(one.kind == one.VAR_KEYWORD for one in parameters):
+    signature = signature_of(module.forward)
+    parameters = signature.parameters.values() if signature else ()
+    if signature is None or any(one.kind == one.VAR_KEYWORD for one in parameters):
         return
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     names = [one.name for one in parameters if one.kind in kinds]

@@ -49,9 +49,9 @@ class Inputs(Side):
             self.keys = list(range(len(values)))
         parameters = _parameters_at_hand(f)
         if self.by_name or not values or len(values) != len(parameters):
-            signature = _signature(f)
+            signature = signature_of(f)
             self._check_call(signature, len(values))
-            parameters = _parameters_in_order(signature)
+            parameters = parameters_in_order(signature)
         names = _names(parameters, self.keys, self.by_name)
         self.forest = Forest(values, names, getattr(f, "open_tree", None))
         self.names, values = self.forest.names, self.forest.leaves(values)
@@ -240,7 +240,8 @@ def _same_bytes(first: Array, second: Array) -> bool:
     return all(first[piece].tobytes() == second[piece].tobytes() for piece in pieces)
 
 
-def _signature(f: Callable[..., Any]) -> inspect.Signature | None:
+def signature_of(f: Callable[..., Any]) -> inspect.Signature | None:
+    """Return the signature of a function, if it has one."""
     try:
         return inspect.signature(f)
     except (TypeError, ValueError):  # builtins and ufuncs may not have one
@@ -257,7 +258,8 @@ def _parameters_at_hand(f: Callable[..., Any]) -> Sequence[str]:
     return f.__code__.co_varnames[: f.__code__.co_argcount]
 
 
-def _parameters_in_order(signature: inspect.Signature | None) -> Sequence[str]:
+def parameters_in_order(signature: inspect.Signature | None) -> list[str]:
+    """Return the names of the parameters that may be passed in order."""
     return [
         p.name
         for p in (signature.parameters.values() if signature else ())

@@ -44,11 +44,7 @@ class Outputs(Side):
         if type(value) is int:  # max(0, margin) returns the int 0 if the margin is negative
             value = float(value)
         self.dtype = dtype
-        values = list(value) if self.several else [value]
-        names = ["output"]
-        if self.several:
-            fields = getattr(value, "_fields", ())
-            names = list(fields) or [f"output[{j}]" for j in range(len(values))]
+        values, names = outputs_of(value)
         self.forest = Forest(values, names, opener)
         arrays = [_output_array(one, "f") for one in self.forest.leaves(values)]
         self.shapes = [array.shape for array in arrays]
@@ -130,6 +126,14 @@ class Outputs(Side):
             arrays[j] = part.array(coordinates[part.stretch])[() if not part.shape else ...]
         values = self.forest.built(arrays)
         return tuple(values) if self.several else values[0]
+
+
+def outputs_of(value: Any) -> tuple[list[Any], list[str]]:
+    """Return what a function returns as a list of outputs, with a name for each."""
+    if not isinstance(value, tuple | list):
+        return [value], ["output"]
+    names = list(getattr(value, "_fields", ())) or [f"output[{j}]" for j in range(len(value))]
+    return list(value), names
 
 
 def _output_array(value: Any, who: str) -> Array:
