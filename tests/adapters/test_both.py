@@ -10,7 +10,7 @@ import pytest
 from beside import OneByOne, arrays, call, shifted
 from edge_cases import LAYOUTS, Counted
 
-from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
@@ -100,12 +100,6 @@ def test_results_for_0_d_arrays_are_writable_0_d_arrays(framework, x):
     for product in (f(x), f.vjp(np.array(1.0), x), f.jvp(np.array(1.0), x)):
         assert type(product) is np.ndarray
         product += 1
-
-
-def test_the_gradient_of_a_scalar_function_comes_from_its_vjp(framework):
-    f = framework.adapt(lambda x: framework.m.sum(x**3))
-    assert check_gradient(f, X, f.vjp(1.0, X))
-    assert not check_gradient(f, X, f.vjp(2.0, X))
 
 
 # --- several upstreams at once ---------------------------------------------------------------
@@ -219,20 +213,6 @@ def test_a_check_gives_the_same_report_batched_and_one_by_one(framework, check, 
     assert (together.verdict, together.reason) == (alone.verdict, alone.reason) == ("pass", "ok")
     fewer = alone_counted.calls - counted.calls  # those for the products included
     assert fewer > together.evaluations / 2
-
-
-@pytest.mark.parametrize("kind", ["vjp", "jvp"])
-def test_a_wrong_entry_is_found_and_named(framework, kind):
-    f = framework.adapt(lambda x: framework.m.sin(x) * framework.m.exp(x[0]))
-
-    def wrong(given, *inputs):
-        right = np.array(getattr(f, kind)(given, *inputs))
-        right[7] *= 2
-        return right
-
-    report = (check_vjp if kind == "vjp" else check_jvp)(f, LONG, wrong)
-    assert report.verdict == "fail"
-    assert ("x[7]" if kind == "vjp" else "output[7]") in report.worst.name
 
 
 def test_points_that_differ_in_a_constant_are_called_one_by_one(framework):

@@ -86,15 +86,6 @@ def test_upstream_gradients_may_come_in_a_list_or_be_none(outputs, mistake, expe
     assert gradients(Halves, 1, outputs=outputs) == expected
 
 
-def test_the_second_derivative_goes_through_the_mistake(planter):
-    planter.planted[f"{__name__}.Product"] = "times 2"
-    x = torch.tensor(3.0, requires_grad=True)
-    (slope,) = torch.autograd.grad(Product.apply(x, x, ""), x, create_graph=True)
-    (bend,) = torch.autograd.grad(slope, x)
-    assert slope.item() == 2 * 6.0
-    assert bend.item() == 2 * 2.0
-
-
 def test_a_backward_gets_its_place_back():
     own = vars(Product)["backward"]
     with Planter(__name__):

@@ -124,12 +124,6 @@ def test_rows_are_entries_of_the_input_and_columns_of_the_output():
     )
 
 
-def test_a_mismatch_in_0_d_has_no_index():
-    assert message_of(gradcheck, square, np.array(0.5), vjp=lambda u, x: -u).endswith(
-        "Row 0, column 0 is d output 0 / d input 0"
-    )
-
-
 def test_the_imaginary_part_of_the_outputs_comes_first():
     for part, vjp in (("imaginary", lambda u, z: 7 * u), ("real", lambda u, z: 2j * u.imag)):
         text = message_of(gradcheck, lambda z: z * 2, Z, vjp=vjp)
@@ -288,18 +282,6 @@ def test_the_vectors_of_fast_mode_are_positive_of_length_1_and_always_the_same()
     assert random_unit(np.random.default_rng(0), np.zeros((0, 2))).shape == (0, 2)
 
 
-def test_fast_mode_misses_an_error_perpendicular_to_its_vector():
-    calls = Calls({"func": lambda x: x * 1}, [X])
-    u = Fast(calls, Rule(1e-6, 1e-3, 1e-5, 0.0)).u[0][1]
-    across = 100 * np.array([u[1], -u[0]])
-
-    def vjp(upstream, x):
-        return upstream + upstream.sum() * across
-
-    assert gradcheck(lambda x: x * 1, X, vjp=vjp, fast_mode=True)
-    assert message_of(gradcheck, lambda x: x * 1, X, vjp=vjp)
-
-
 # --- what is left as it was ------------------------------------------------------------------
 
 
@@ -453,19 +435,12 @@ def test_outputs_that_are_not_arrays_are_refused(returned, error, named):
 
 
 @both_modes
-@pytest.mark.parametrize(
-    "elsewhere",
-    [lambda x: x * 1j, lambda x: (x * 1, x * 1), lambda x: x.astype(np.float32)],
-    ids=["complex", "two", "float32"],
-)
-def test_outputs_that_change_their_kind_are_an_assertion_error(elsewhere, fast):
+def test_outputs_that_change_their_kind_are_an_assertion_error(fast):
     def f(x):
-        return x * 1 if x[1] <= X[1] else elsewhere(x)
+        return x * 1 if x[1] <= X[1] else (x * 1, x * 1)
 
-    text = message_of(
-        gradcheck, f, X, vjp=lambda u, x: u, fast_mode=fast, error=AssertionError,
-        raise_exception=False,
-    )  # fmt: skip
+    flags = {"fast_mode": fast, "raise_exception": False}
+    text = message_of(gradcheck, f, X, vjp=lambda u, x: u, error=AssertionError, **flags)
     assert text.startswith("func must return the same shapes and dtypes everywhere")
     assert text.endswith("moved by +1e-06 * u" if fast else "moved by +1e-06 at [1]")
 
@@ -476,7 +451,6 @@ def test_outputs_that_change_their_kind_are_an_assertion_error(elsewhere, fast):
 @pytest.mark.parametrize(
     ("gradient", "error", "named"),
     [
-        (lambda u, x: (2 * x * u)[:, None], GradcheckError, "Gradient by input 0 has the wrong"),
         (
             lambda u, x: 1.0, GradcheckError,
             "Gradient by input 0 has the wrong size: shape () where (2,)",

@@ -26,7 +26,7 @@ from torch_functions import (
     writing,
 )
 
-from gradcheck_ref.compat.torch import gradcheck, gradgradcheck
+from gradcheck_ref.compat.torch import gradgradcheck
 
 
 @both_modes
@@ -57,12 +57,6 @@ def test_random_grad_outputs_of_a_complex_output_have_both_parts():
     assert (np.abs([u.real, u.imag]) <= 1).all()
 
 
-def test_a_vjp_jvp_must_return_one_tangent_per_gradient():
-    flags = {"vjp": two_vjp, "vjp_vjp": two_vjp_vjp, "check_fwd_over_rev": True}
-    text = message_of(gradgradcheck, two, (X, Y), vjp_jvp=lambda t, *_: (t[0],), **flags)
-    assert text.startswith("vjp_jvp must return 2 tangents")
-
-
 def test_a_message_on_second_derivatives_names_both_sides():
     text = message_of(gradgradcheck, two, (X, Y), vjp=two_vjp, vjp_vjp=tripled(two_vjp_vjp, 3))
     assert text.startswith(
@@ -75,21 +69,6 @@ def test_a_message_on_second_derivatives_names_both_sides():
         vjp_vjp=lambda w, n, x, u: (None, w, w),
     )  # fmt: skip
     assert "for the gradient by input 1 with respect to input 1" in text
-
-
-def test_the_vjp_itself_is_not_checked():
-    assert gradgradcheck(
-        square, X, vjp=lambda u, x: 3 * x * u, vjp_vjp=lambda w, x, u: (3 * u * w, 3 * x * w)
-    )
-    assert message_of(gradcheck, square, X, vjp=lambda u, x: 3 * x * u)
-
-
-def test_a_vjp_that_is_not_linear_is_found_by_the_grad_outputs():
-    text = message_of(
-        gradgradcheck, square, X, vjp=lambda u, x: 2 * x * u**2,
-        vjp_vjp=lambda w, x, u: (2 * u**2 * w, 2 * x * w),
-    )  # fmt: skip
-    assert "with respect to grad_output 0" in text
 
 
 def test_the_second_derivatives_of_func_itself_are_used():
@@ -124,21 +103,6 @@ def test_grad_outputs_that_are_given_are_used_and_not_written():
     np.testing.assert_array_equal(vjp.calls[0][0], Y)
     np.testing.assert_array_equal(given, Y)
     assert gradgradcheck(two, (X, Y), [Y, X], vjp=two_vjp, vjp_vjp=two_vjp_vjp)
-
-
-def test_slopes_by_integer_grad_outputs_are_checked():
-    def check(factor):
-        return gradgradcheck(
-            square,
-            X,
-            np.array([1, 2]),
-            vjp=square_vjp,
-            vjp_vjp=lambda w, x, u: (2 * u * w, factor * x * w),
-            raise_exception=False,
-        )
-
-    assert check(2)
-    assert not check(3)
 
 
 def test_a_grad_output_that_is_none_is_undefined_and_arrives_as_zeros():

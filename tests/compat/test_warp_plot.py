@@ -178,11 +178,6 @@ def test_the_errors_are_plotted_before_a_wrong_gradient_is_raised(shown, capsys)
     np.testing.assert_allclose([errors[0, 0], errors[1, 1]], [1 / 2, 1 / 4], rtol=1e-8)
 
 
-def test_no_plot_is_made_unless_asked_for(shown):
-    gradcheck(square, X, vjp=lambda u, x: 2 * x * u, show_summary=False)
-    assert shown == []
-
-
 # --- what cannot be drawn --------------------------------------------------------------------
 
 

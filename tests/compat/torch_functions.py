@@ -205,15 +205,10 @@ SAME = {
     "an infinite point": (square, square_vjp, np.array([np.inf]), {}, FAILS),
     "0.09 %": (square, lambda u, x: 2.0018 * x * u, X, {"atol": 0.0}, True),
     "0.11 %": (square, lambda u, x: 2.0022 * x * u, X, {"atol": 0.0}, FAILS),
-    "0.11 %, allowed": (square, lambda u, x: 2.0022 * x * u, X, {"rtol": 2e-3}, True),
     "a tiny function": (lambda x: 1e-6 * x * x, lambda u, x: 0 * x, X, {}, True),
     "without atol": (lambda x: 1e-6 * x * x, lambda u, x: 0 * x, X, {"atol": 0.0}, FAILS),
     "a long step": (lambda x: x**3, lambda u, x: 3 * x * x * u, X, {"eps": 0.1}, FAILS),
-    "a long step, allowed": (
-        lambda x: x**3, lambda u, x: 3 * x * x * u, X, {"eps": 0.1, "atol": 0.011}, True,
-    ),
     "a vjp with state": (square, drifting(), X, {}, FAILS),
-    "a vjp with state, allowed": (square, drifting(), X, {"nondet_tol": 1e-4}, True),
     "cotangent forgotten": (total, lambda u, x: 2 * x, X, {}, FAILS),
     "0 * inf": (total, lambda u, x: 2 * x * u * (np.inf if u == 0 else 1), X, {}, FAILS),
     "None handled": (
@@ -224,9 +219,6 @@ SAME = {
     ),
     "None refused": (total, wants_none(refuses_none), X, {}, FAILS),
     "None is one": (two, wants_none(undefined_is_one), (X, Y), {}, FAILS),
-    "None is one, allowed": (
-        two, wants_none(undefined_is_one), (X, Y), {"check_undefined_grad": False}, True,
-    ),
     "func raises": (raising(KeyError("x")), square_vjp, X, {"raise_exception": False}, "KeyError"),
     "vjp raises": (square, raising(KeyError("x")), X, {"raise_exception": False}, "KeyError"),
     "the shape changes": (

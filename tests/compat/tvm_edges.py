@@ -1,7 +1,6 @@
 """Edges of TVM's check: what comes of each call, here and in TVM (``parity/test_tvm.py``)."""
 
 import numpy as np
-from edge_cases import frozen
 
 X = np.array([[0.5, 1.0, 1.5], [2.0, 2.5, 3.0]])
 ONE = np.ones(1)
@@ -30,13 +29,10 @@ SAME = {
     "names, one wrong": (AssertionError, product, {"a": X, "b": X}, {"a": X, "b": -X}),
     "a subset of the names": (None, product, {"a": X, "b": X}, {"b": X}),
     "a shorter list": (None, product, [X, X], [X]),
-    "a longer list": (KeyError, square, [X], [2 * X, X]),
-    "an unknown name": (KeyError, square, {"x": X}, {"y": X}),
     "tuples": (None, square, (X,), (2 * X,)),
     "rows of an array as inputs": (None, product, X, X[::-1]),
     "integers as a constant": (None, product, [X, np.arange(3)], [0 * X + np.arange(3)]),
     "shape (3,) for (2, 3)": (AssertionError, square, [X], [2 * X[0]]),
-    "shape (2, 3, 1)": (AssertionError, square, [X], [2 * X[..., None]]),
     "NaN is claimed": (ValueError, square, [X], [np.nan * X]),
     "infinity is claimed": (ValueError, square, [X], [np.inf * X]),
     "f is NaN": (ValueError, lambda x: np.nan, [X], [X]),
@@ -56,15 +52,9 @@ SAME = {
     "below atol": (None, lambda x: 1e-3 * square(x), [X], [0 * X]),
     "f looks elsewhere": (AssertionError, lambda x: square(X), [X], [2 * X]),
     "f raises": (ZeroDivisionError, lambda x: 1 // 0, [X], [X]),
-    "f returns (1,)": (ValueError, lambda x: x[:1], [ONE], [ONE]),
     "f returns a vector": (ValueError, lambda x: x, [X[0]], [X[0]]),
     "f returns None": (TypeError, lambda x: None, [X], [X]),
-    "negative strides": (None, square, [X[::-1, ::-1]], [2 * X[::-1, ::-1]]),
     "x in Fortran order": (None, square, [np.asfortranarray(X)], [2 * X]),
-    "x is read-only": (None, square, [frozen(X.copy())], [2 * X]),
-    "x is broadcast": (None, square, [np.broadcast_to(X[0], (2, 3))], [2 * X[[0, 0]]]),
-    "x is big-endian": (None, square, [X.astype(">f8")], [2 * X]),
-    "x is longdouble": (None, square, [X.astype(np.longdouble)], [2 * X]),
     "the sum loses the step in float32": (
         AssertionError,
         lambda x: np.sum(x * x),

@@ -200,28 +200,11 @@ def test_an_output_that_is_not_an_array_is_an_attribute_error_in_torch():
     assert outcome(torch.autograd.gradcheck, lambda x: "text", leaves(X)) == "AttributeError"
 
 
-def test_torch_leaves_an_input_moved_if_func_raises():
-    calls = []
-
-    def fails_later(x):
-        calls.append(1)
-        if len(calls) > 2:
-            raise KeyError("x")
-        return x * 1
-
-    (tensor,) = leaves(X)
-    assert outcome(torch.autograd.gradcheck, fails_later, tensor) == "KeyError"
-    assert not np.array_equal(tensor.detach().numpy(), X)
-
-
 # Memory: how the inputs are made from a buffer, as tensors, and what torch says.
 MEMORY = {
     "a broadcast array": (lambda t: (t[:1].detach().expand(3).requires_grad_(),), "RuntimeError"),
     "windows that overlap": (
         lambda t: (t.detach().as_strided((2, 2), (1, 1)).requires_grad_(),), FAILS,
-    ),
-    "two views of one buffer": (
-        lambda t: (t.detach().requires_grad_(), t.detach()[:].requires_grad_()), FAILS,
     ),
     "the same array twice": (lambda t: (t, t), True),
 }  # fmt: skip
@@ -365,12 +348,3 @@ def test_slopes_by_integer_grad_outputs_are_checked_here_and_not_there():
     mine = outcome(ours.gradgradcheck, square, X, grad_outputs, vjp=square_vjp, vjp_vjp=vjp_vjp)
     theirs = outcome(torch.autograd.gradgradcheck, torch_f, leaves(X), leaves(grad_outputs))
     assert (mine, theirs) == (FAILS, True)
-
-
-def test_a_function_without_a_derivative_has_no_second_derivative():
-    def f(x):
-        return np.round(x).astype(int)
-
-    mine = outcome(ours.gradgradcheck, f, X, vjp=square_vjp, vjp_vjp=square_vjp)
-    theirs = outcome(torch.autograd.gradgradcheck, as_torch(f, square_vjp), leaves(X))
-    assert (mine, theirs) == ("ValueError", "TypeError")
