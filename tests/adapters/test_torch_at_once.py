@@ -1,9 +1,6 @@
 """Functions of torch tensors at many points at once."""
 
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -127,19 +124,3 @@ def test_a_module_that_makes_tensors_goes_through_vmap_in_double():
     assert f._together
     for value, point in zip(values, points, strict=True):
         np.testing.assert_allclose(value, (point["weight"] * point["x"])[:2], rtol=1e-14)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["one array", "control flow on values"])
-def test_workers_give_the_same_numbers_after_torch_used_threads(name):
-    program = f"""
-import sys
-sys.path[:0] = {[str(folder) for folder in Path(__file__).parents[:2]]!r}
-from test_torch_at_once import LONG, ONE_BY_ONE, TOGETHER, check_vjp, from_torch
-fn = TOGETHER[{name!r}] if {name!r} in TOGETHER else ONE_BY_ONE[{name!r}]
-reports = [check_vjp(from_torch(fn), LONG, workers=workers) for workers in (None, 2)]
-assert reports[0], reports[0]
-numbers = [[pair.numeric.tobytes() for pair in report.pairs] for report in reports]
-assert numbers[0] == numbers[1]
-"""
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

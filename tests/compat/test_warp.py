@@ -352,16 +352,6 @@ def test_empty_arrays_have_empty_jacobians():
 # --- the Jacobians ---------------------------------------------------------------------------
 
 
-def test_a_jacobian_has_a_row_for_each_output_and_a_column_for_each_input():
-    found = {
-        "AD": jacobian(lambda x: A @ x, np.ones((2, 1)), vjp=lambda u, x: A.T @ u),
-        "FD": jacobian_fd(lambda x: A @ x, np.ones((2, 1)), eps=STEP),
-    }
-    for one in found.values():
-        assert list(one) == [(0, 0)]
-        np.testing.assert_array_equal(one[0, 0], A)
-
-
 def test_a_complex_entry_is_two_coordinates():
     expected = [[2.0, -4.0], [4.0, 2.0]]  # of (x + iy)^2 at 1 + 2i
     z = np.array(1 + 2j)
@@ -437,7 +427,6 @@ def test_a_step_beyond_the_largest_number_is_an_error():
 REFUSED = {
     "no step": ({"eps": 0.0}, ValueError, "eps must be"),
     "no rtol": ({"rtol": -1.0}, ValueError, "rtol must be"),
-    "no atol": ({"atol": "1"}, TypeError, "atol must be"),
     "no vjp": ({"vjp": None}, TypeError, "give it one, or pass vjp="),
     "a vjp that is none": ({"vjp": 3}, TypeError, "vjp must be a function"),
     "no function": ({"function": 3}, TypeError, "function must be a function"),
@@ -447,7 +436,6 @@ REFUSED = {
     "a limit of outputs": (
         {"max_outputs_per_var": None}, TypeError, "max_outputs_per_var must be an integer",
     ),
-    "a point": ({"inputs": np.array([1.0, NAN])}, ValueError, r"x\[1\] is"),
 }  # fmt: skip
 
 

@@ -23,13 +23,10 @@ def doubled_first(x):
 SAME = {
     "the right gradient": (None, square, [X], [2 * X]),
     "a wrong one": (AssertionError, square, [X], [3 * X]),
-    "minus the right one": (AssertionError, square, [X], [-2 * X]),
     "two entries wrong": (AssertionError, square, [X], [2 * X + 5 * (X > 2)]),
     "names": (None, product, {"a": X, "b": X[::-1]}, {"b": X, "a": X[::-1]}),
-    "names, one wrong": (AssertionError, product, {"a": X, "b": X}, {"a": X, "b": -X}),
     "a subset of the names": (None, product, {"a": X, "b": X}, {"b": X}),
     "a shorter list": (None, product, [X, X], [X]),
-    "tuples": (None, square, (X,), (2 * X,)),
     "rows of an array as inputs": (None, product, X, X[::-1]),
     "integers as a constant": (None, product, [X, np.arange(3)], [0 * X + np.arange(3)]),
     "shape (3,) for (2, 3)": (AssertionError, square, [X], [2 * X[0]]),

@@ -267,11 +267,10 @@ def statsmodels_pairs():
         ):
             yield f"{name}.{df.__name__}", f, elementwise(df), [x]
     many = np.array([-9.3, -3.3, -1.2, 0.3, 0.9, 1.7, 3.2])
-    for name in ("AndrewWave", "Hampel", "HuberT", "LeastSquares", "RamsayE", "StudentT"):
-        norm = getattr(norms, name)()
-        yield f"{name}.psi", norm.rho, elementwise(norm.psi), [many]
-        yield f"{name}.psi_deriv", norm.psi, elementwise(norm.psi_deriv), [many]
-    for name in ("TrimmedMean", "TukeyBiweight", "TukeyQuartic"):
+    for name in (
+        *("AndrewWave", "Hampel", "HuberT", "LeastSquares", "RamsayE", "StudentT"),
+        *("TrimmedMean", "TukeyBiweight", "TukeyQuartic"),
+    ):
         norm = getattr(norms, name)()
         yield f"{name}.psi", norm.rho, elementwise(norm.psi), [many]
         yield f"{name}.psi_deriv", norm.psi, elementwise(norm.psi_deriv), [many]
