@@ -139,7 +139,7 @@ def test_x_is_put_back_when_f_raises(gradient, call):
 
 
 @every_gradient
-def test_x_is_put_back_when_f_writes_to_it(gradient):
+def test_x_is_put_back_when_f_writes_to_it(gradient, capsys):
     x = np.array([1.0, 2.0])
 
     def greedy(moved):
@@ -149,6 +149,8 @@ def test_x_is_put_back_when_f_writes_to_it(gradient):
 
     assert gradient(greedy, x).tolist() == [2, 4]
     assert x.tolist() == [1, 2]
+    grad_check_sparse(greedy, x, x, num_checks=20)
+    assert set(re.findall(r"numeric (\d)", capsys.readouterr().out)) == {"2", "4"}
 
 
 REFUSED = {

@@ -191,6 +191,14 @@ def test_a_vjp_that_cannot_take_a_batch_fails_only_on_request(vjp, named):
     assert text.endswith("If you need no batches, pass check_batched_grad=False")
 
 
+def test_a_batch_of_complex_cotangents_has_both_parts():
+    def vjp(u, z):
+        return 2 * z.conj() * (u if u.ndim == 1 else u.real)
+
+    assert gradcheck(square, Z, vjp=vjp)
+    assert message_of(gradcheck, square, Z, vjp=vjp, check_batched_grad=True)
+
+
 def test_a_jvp_that_cannot_take_a_batch_fails_only_on_request():
     flags = {"check_backward_ad": False, "check_forward_ad": True}
     assert gradcheck(lambda x: A @ x, X, jvp=lambda t, x: A @ t, **flags)

@@ -401,6 +401,10 @@ def test_an_accumulating_vjp_is_found_by_a_call_per_input():
 # --- the step --------------------------------------------------------------------------------
 
 
+def test_the_step_divided_by_is_the_step_taken():
+    assert jacobian_fd(lambda x: x, 1.23e10)[0, 0] == 1.0
+
+
 @pytest.mark.parametrize(
     ("x", "words"),
     [
@@ -497,20 +501,20 @@ def test_other_precisions_are_checked_and_computed_in_float64_at_least(dtype):
 # --- the caller's arrays ---------------------------------------------------------------------
 
 
-def test_the_callers_arrays_are_never_written():
-    def scribbling(x):
-        value = x * x
-        x[:] = 99
+def test_the_callers_arrays_are_never_written_and_each_call_gets_fresh_copies():
+    def scribbling(x, y):
+        value = x * y
+        y[:] = 99 if x[0] != 1 else y
         return value
 
-    def scribbling_vjp(upstream, x):
-        gradient = 2 * x * upstream
+    def scribbling_vjp(upstream, x, y):
+        gradients = y * upstream, x * upstream
         x[:] = upstream[:] = 99
-        return gradient
+        return gradients
 
-    x = X.copy()
-    assert quiet(scribbling, x, vjp=scribbling_vjp)
-    np.testing.assert_array_equal(x, X)
+    x, y = X.copy(), X + 1
+    assert quiet(scribbling, (x, y), vjp=scribbling_vjp)
+    np.testing.assert_array_equal([x, y], [X, X + 1])
 
 
 def test_an_exception_leaves_the_point_unchanged_and_names_its_origin():
