@@ -16,14 +16,21 @@ A = np.array([[0.7, -1.2, 0.4], [1.9, 0.3, -0.8], [-0.5, 1.1, 2.2]])
 
 # Bugs of the museum: what the point that hides one cannot show, and if `nearby` shows the bug.
 TRAPS = {
-    "megatron/rms-norm": ("left-out", "w", True),
-    "statsmodels/log-dispersion": ("penalty", "log_alpha", True),
+    "autodiff/hypot-second": ("penalty", "x", True),
+    "calculus.jl/quotient": ("factor", "x", True),
+    "candle/upsample": ("penalty", "x", True),
     "casadi/cosh": ("factor", "x", True),
-    "hips/square-root-of-matrix": ("transposed", "A", True),
+    "chainrules/arcsecant": ("conjugate", "z", True),
     "chainrules/determinant": ("conjugate", "a", True),
+    "gpytorch/matern52-grad": ("factor", "x", True),
+    "hips/complex-norm": ("conjugate", "z", True),
+    "hips/repeat": ("mean", "x", False),
+    "hips/square-root-of-matrix": ("transposed", "A", True),
+    "megatron/rms-norm": ("left-out", "w", True),
     "ngboost/laplace": ("mixed-up", "log_b", True),
     "nnlib/max-pool": ("mask", "x", False),
-    "hips/repeat": ("mean", "x", False),
+    "scikit-optimize/hamming": ("penalty", "theta", True),
+    "statsmodels/log-dispersion": ("penalty", "log_alpha", True),
 }
 
 
