@@ -286,8 +286,8 @@ def table(found: list[Found]) -> Iterator[str]:
     yield f"| torch {torch.__version__.split('+')[0]} | operators | calls |"
     yield "| --- | ---: | ---: |"
     for verdict in reversed(VERDICTS):
-        operators, calls = list(worst.values()).count(verdict), _calls(found, verdict)
-        yield f"| {verdict} | {operators} | {calls} |"
+        calls = [one for one in found if one.verdict == verdict]
+        yield f"| {verdict} | {list(worst.values()).count(verdict)} | {len(calls)} |"
     yield f"| in all | {len(worst)} | {len(found)} |"
     yield ""
     wrong = [verdict for one in found for verdict in one.wrong]
@@ -306,10 +306,6 @@ def table(found: list[Found]) -> Iterator[str]:
         for reason in dict.fromkeys(reasons.get(name, NO_REASON) for name in names):
             every = ", ".join(f"`{one}`" for one in names if reasons.get(one, NO_REASON) == reason)
             yield f"| {every} | {reason} |"
-
-
-def _calls(found: list[Found], verdict: str) -> int:
-    return sum(one.verdict == verdict for one in found)
 
 
 def look_at_all(number: int) -> list[Found]:

@@ -42,8 +42,7 @@ def test_the_worst_entry_has_a_name_and_numbers():
     assert (worst.name, worst.analytic, worst.verdict, worst.reason) == (
         "x[0]", 1.5, "fail", "wrong",
     )  # fmt: skip
-    assert worst.numeric == pytest.approx(0.75, abs=1e-9)
-    assert worst.error == pytest.approx(0.75, abs=1e-9)
+    assert (worst.numeric, worst.error) == pytest.approx((0.75, 0.75), abs=1e-9)
     assert worst.ratio == pytest.approx(worst.error / worst.allowed)
     assert worst.bar < 1e-9
     assert worst.step > 0
