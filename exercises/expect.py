@@ -271,18 +271,20 @@ class Part(Call):
         self.part, self.parts, self._of = part, parts, f"{part} of "
 
     def run(self) -> Any:
-        """Call the function, and return the part."""
-        return self.answers()[self.part]
+        """Call the function, and return the part; an answer that ends too early may have it."""
+        return self._named(self.part)[self.part]
 
     def answers(self) -> dict[str, Any]:
         """Call the function; return its results by the names of the parts."""
+        return self._named(self.parts[-1])
+
+    def _named(self, needed: str) -> dict[str, Any]:
         got = super().run()
         if isinstance(got, np.ndarray) and got.ndim == 1:  # several numbers, in an array
             got = [*got]
         several = isinstance(got, tuple | list)
         named = dict(zip(self.parts, got, strict=False)) if several else {}
-        # An answer that ends too early still has its first parts.
-        if self.part not in named or len(got) > len(self.parts):
+        if needed not in named or len(got) > len(self.parts):
             self.refuse(
                 f"{len(got)} things" if several else got,
                 f"{len(self.parts)} arrays: {', '.join(self.parts)}",
