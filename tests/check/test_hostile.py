@@ -186,6 +186,8 @@ def noise():
         row(f"noise of {size:g}: 0", NOT_PASS, f, X3, 0 * X3)
     row("nothing but noise: 0", UNSURE, lambda x: hashed(x), X3, 0 * X3)
     row("nothing but noise: 1", UNSURE, lambda x: hashed(x), X3, 0 * X3 + 1)
+    f = lambda x: 1 + 5e-9 * np.sum(x) + 1e-3 * hashed(x)  # noqa: E731
+    row("a slope below the noise, at a large x: 0", UNSURE, f, 2e5 * X3, 0 * X3)
     f = lambda x: np.array([1 + np.tanh(x[0]), x[1] ** 2 + 1e-9 * np.sin(1e8 * x[1])])  # noqa: E731
     vjp = lambda u, x: np.array([u[0] / np.cosh(x[0]) ** 2, 2 * u[1] * x[1]])  # noqa: E731
     for x in ([-17.0, 0.3], [-16.0, 0.3], [-15.0, 0.3]):

@@ -44,8 +44,7 @@ def test_the_worst_entry_has_a_name_and_numbers():
     )  # fmt: skip
     assert (worst.numeric, worst.error) == pytest.approx((0.75, 0.75), abs=1e-9)
     assert worst.ratio == pytest.approx(worst.error / worst.allowed)
-    assert worst.bar < 1e-9
-    assert worst.step > 0
+    assert worst.bar < 1e-9 < worst.step
     assert REPORTS["empty"].worst is None
 
 
