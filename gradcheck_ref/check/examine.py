@@ -162,7 +162,7 @@ def _reasons(evidence: Evidence) -> Array:
     verdict[:, nowhere], reason[:, nowhere] = UNSURE, "nonfinite"
     wrong = (verdict == FAIL) & np.isfinite(evidence.claimed)
     if wrong.any():
-        otherwise = tied(evidence) & wrong
+        otherwise = tied(evidence)
         why = np.where(evidence.claimed == 0, "stairs", "kink")
         verdict[otherwise], reason[otherwise] = UNSURE, why[otherwise]
         _note_ignored(evidence, reason)

@@ -135,6 +135,14 @@ def test_a_tie_that_no_axis_shows_fails_no_gradient(f, x, claim):
     assert (report.verdict, report.reason, report.faults) == ("unsure", "kink", ())
 
 
+def test_a_tie_excuses_no_entry_but_those_that_are_tied():
+    x = np.array([1.0, 1.0, 1.0, 0.7])
+    report = check_gradient(lambda x: median(x[:3]) + x[3] ** 2, x, np.array([0, 1, 0, 2.8]))
+    (pair,) = report.pairs
+    assert (report.verdict, report.worst.name) == ("fail", "x[3]")
+    assert pair.reason[1] == "kink"
+
+
 @pytest.mark.parametrize(
     ("f", "x", "slope"),
     [
@@ -239,9 +247,9 @@ def a_table_on_a_pedestal(rng):
     return lambda x: 1e7 + np.sum(np.interp(x, at, values)), x, g, 0 * x
 
 
-def quantile_with_ties(n, q):
+def quantile_with_ties(n, q, decimals):
     def make(rng):
-        x = np.round(rng.normal(size=n), 1)
+        x = np.round(rng.normal(size=n), decimals)
         order, at = np.argsort(x, kind="stable"), q * (n - 1)
         g = np.zeros(n)
         for row, share in ((int(at), 1 - at % 1), (int(at) + 1, at % 1)):
@@ -251,9 +259,9 @@ def quantile_with_ties(n, q):
     return make
 
 
-for n, q, seeds in ((21, 0.5, range(5)), (150, 0.3, range(2))):
-    kind(f"the {q:g} quantile of {n} numbers with ties", "unsure", "unsure fail", seeds)(
-        quantile_with_ties(n, q)
+for n, q, decimals in ((21, 0.5, 1), (36, 0.5, 0), (60, 0.25, 0), (150, 0.3, 1), (301, 0.5, 1)):
+    kind(f"the {q:g} quantile of {n} numbers with ties", "unsure", "unsure fail", range(4))(
+        quantile_with_ties(n, q, decimals)
     )
 
 

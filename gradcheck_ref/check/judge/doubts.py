@@ -8,7 +8,8 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import DRAWS, ROUNDING_AT_MOST, ROUNDINGS, SMALL_ROUNDING
 from gradcheck_ref.check.judge.evidence import Evidence
-from gradcheck_ref.check.judge.pair import FAIL
+from gradcheck_ref.check.judge.pair import FAIL, PASS
+from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT
@@ -68,20 +69,24 @@ def _change(evidence: Evidence, there: Array, columns: Array) -> Array:
 
 @QUIETLY
 def tied(evidence: Evidence) -> Array:
-    """Find the outputs whose slope along a line is not the sum of the slopes along its parts.
+    """Find the failing entries, (lines, outputs), that may fail because f has no derivative at x.
 
-    There f has no derivative. For example, the median of three equal numbers changes only if two
-    of them do. The parts are all axes if these are known, else two halves. Their sum is compared
-    with the slope along the line, like a claim. Cost: none, unless f is flat along an axis with a
-    failing entry, or x has equal entries; then 6 evaluations or more for each of a few lines.
+    Then the slope along a line is not the sum of the slopes along its parts. For example, the
+    median of three equal numbers changes only if two of them do. The parts are all axes if these
+    are known, else two halves. Their sum is compared with the slope along the line, like a claim.
+    An entry is tied if it is equal to another one, or if f is flat along its axis. Cost: none,
+    unless such an entry fails; then 6 evaluations or more for each of a few lines.
     """
     case, at = evidence.case, evidence.best
     failing = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    still = (failing & (at.state == FLAT)).any()
-    if not (still or (failing.any() and np.unique(case.probe.x).size < case.size)):
-        return np.zeros(failing.shape[1], bool)
-    units, size = case.probe.units, case.size
-    lines = [RandomLine(units, (case.seed, k), 0, size) for k in range(TIE_LINES if still else 1)]
+    values, counts = np.unique(case.probe.x, return_counts=True)
+    equal = np.isin(case.probe.x[evidence.rows], values[counts > 1])[:, None]
+    still = failing & (at.state == FLAT)
+    found: Array = failing & (equal | still)
+    if not found.any():
+        return found
+    units, size, count = case.probe.units, case.size, TIE_LINES if still.any() else 1
+    lines = [RandomLine(units, (case.seed, k), 0, size) for k in range(count)]
     if len(evidence.lines) == size:
         directions = np.array([line.direction for line in lines])
         slopes = directions @ np.nan_to_num(at.slope)
@@ -92,4 +97,10 @@ def tied(evidence: Evidence) -> Array:
         parts = Evidence(case, halves, nothing, lambda *_: nothing, 0.0).settle(tries=1).best
         slopes, room = (part[::2] + part[1::2] for part in (parts.slope, parts.bar))
     whole = Evidence(case, lines, slopes, lambda *_: room, 0.0).settle()
-    return np.asarray(whole.refused.any(axis=0))
+    if not whole.reached.any():  # no evaluation is left
+        return np.asarray(still & equal)
+    # A kink of the line must not be larger than those of its parts.
+    seen, jump = whole.witnesses, whole.witnesses.jump
+    within = np.abs(slopes - seen.slope) + jump - FAIL_BARS * (seen.bar - jump) <= room
+    outside = np.isfinite(seen.slope) & ~within & (whole.ruling.verdict != PASS)
+    return np.asarray(found & outside.any(axis=(0, 1)))
