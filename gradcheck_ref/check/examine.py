@@ -177,10 +177,10 @@ def _note_ignored(evidence: Evidence, reason: Array) -> None:
         mine = part.holds(evidence.rows)
         if not (fails[mine].any() and unmoved[mine].all()):
             continue
-        if mine.sum() < part.size:  # other entries may change f, as only the largest changes a max
-            line = RandomLine(case.probe.units, (case.seed,), part.start, part.start + part.size)
-            if not case.affordable or (case.probe.many([(line, FAR)]) != case.probe.here).any():
-                continue
+        # All entries together may change f, as only the largest changes a max.
+        line = RandomLine(case.probe.units, (case.seed,), part.start, part.start + part.size)
+        if not case.affordable or (case.probe.many([(line, FAR)]) != case.probe.here).any():
+            continue
         reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
         ignored.append(part.name)
     if not ignored:
