@@ -35,7 +35,7 @@ REAL = [p for p in POINTS if not any(np.iscomplexobj(x) for x in p)]
 # They write, read, draw, make what no memory of theirs is, or take hours for tiny numbers.
 NOT_THESE = (
     *("save", "load", "from", "empty", "test", "show", "info", "vectorize", "print", "mem"),
-    *("rand", "dropout", "shard", "keccak", "hash", "threefry", "exp1", "expn"),
+    *("rand", "dropout", "shard", "keccak", "hash", "threefry", "exp1", "expi", "expn"),
 )
 
 
