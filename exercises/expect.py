@@ -79,8 +79,8 @@ class Formula:
         return _copied(self.f(x))
 
 
-def after(first: Check) -> Callable[[Check], Check]:
-    """Make a check depend on another one, which runs first: alone, nonsense would pass it.
+def after(*firsts: Check) -> Callable[[Check], Check]:
+    """Make a check depend on others, which run first: alone, nonsense would pass it.
 
     For example, a function that returns zeros leaves its arguments alone, but deserves no points.
     """
@@ -88,7 +88,8 @@ def after(first: Check) -> Callable[[Check], Check]:
     def resting(check: Check) -> Check:
         @functools.wraps(check)
         def both(sub: Any) -> None:
-            _first(first, sub)
+            for first in firsts:
+                _first(first, sub)
             check(sub)
 
         return both
@@ -96,8 +97,8 @@ def after(first: Check) -> Callable[[Check], Check]:
     return resting
 
 
-def builds_on(first: Check) -> Callable[[Check], Check]:
-    """If a check fails, judge it only if another one passes, which asks for less.
+def builds_on(*firsts: Check) -> Callable[[Check], Check]:
+    """If a check fails, judge it only if others pass, which ask for less.
 
     A slope that is twice too large is wrong in every shape: that is one mistake, not two.
     """
@@ -108,7 +109,8 @@ def builds_on(first: Check) -> Callable[[Check], Check]:
             try:
                 check(sub)
             except (AssertionError, CrashError) as error:
-                _first(first, sub, instead=error)
+                for first in firsts:
+                    _first(first, sub, instead=error)
                 raise
 
         return both
