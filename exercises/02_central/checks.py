@@ -95,8 +95,7 @@ def check_outputs_are_weighted(sub):
     )
 
 
-@builds_on(check_one_entry)
-@builds_on(check_outputs_are_weighted)
+@builds_on(check_one_entry, check_outputs_are_weighted)
 def check_outputs_need_not_look_like_inputs(sub):
     """With 3 inputs and 2 outputs there are 2 weights and 3 slopes."""
     x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])

@@ -56,8 +56,7 @@ def check_negative_entries(sub):
     )
 
 
-@builds_on(check_each_entry)
-@builds_on(check_negative_entries)
+@builds_on(check_each_entry, check_negative_entries)
 def check_two_zeros_agree(sub):
     """Two zeros agree, with a floor and without."""
     zeros_and_one = np.array([0.0, 0.0, 1.0])

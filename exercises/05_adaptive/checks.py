@@ -90,8 +90,7 @@ def check_the_error_bar_is_useful(sub):
 
 
 @after(check_a_pair_comes_back)
-@builds_on(check_the_error_bar_is_honest)
-@builds_on(check_the_error_bar_is_useful)
+@builds_on(check_the_error_bar_is_honest, check_the_error_bar_is_useful)
 def check_the_best_of_all_steps(sub):
     """The answer is five_point(h/2) where truncation + rounding is smallest, and that sum."""
     for f, x in (

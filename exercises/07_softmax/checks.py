@@ -191,8 +191,7 @@ def check_the_way_back_is_derived(sub):
     is_derived(Call(sub, "cross_entropy_backward", scores, labels), right)
 
 
-@after(check_probabilities)
-@after(check_the_gradient)
+@after(check_probabilities, check_the_gradient)
 def check_inputs_are_left_alone(sub):
     """The scores and the labels stay the same."""
     Call(sub, "softmax", SCORES).leaves_its_arguments()

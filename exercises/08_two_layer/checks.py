@@ -307,8 +307,7 @@ def check_the_first_layer(sub):
     )
 
 
-@builds_on(check_the_second_layer)
-@builds_on(check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer)
 def check_the_penalty_on_the_way_back(sub):
     """The penalty adds lam times the weights, and nothing to the biases."""
     for part, weights, data in (
@@ -342,8 +341,7 @@ def check_the_penalty_on_the_way_back(sub):
         )
 
 
-@builds_on(check_the_second_layer)
-@builds_on(check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer)
 def check_finite_differences_agree(sub):
     """The gradient agrees with finite differences, on iris flowers and for other sizes."""
     for network, lam in networks():
@@ -374,15 +372,13 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
-@builds_on(check_the_second_layer)
-@builds_on(check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer)
 def heldout_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
 
 
-@builds_on(check_the_second_layer)
-@builds_on(check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer)
 def heldout_one_example(sub):
     """A batch may be a single example, and a layer a single unit."""
     for sizes in ((1, 3, 2, 4), (3, 1, 1, 2)):

@@ -45,8 +45,7 @@ def check_every_accusation_holds(sub):
             call.refuse(got, "an answer that is surely wrong", look_at, share=share)
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_every_accusation_holds)
+@builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
 def check_three_are_accused(sub):
     """You accuse three layers, and all three are wrong."""
     convicted = guilty(sub)
@@ -59,8 +58,7 @@ def check_three_are_accused(sub):
         )
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_three_are_accused)
+@builds_on(check_every_accusation_is_a_call, check_three_are_accused)
 def check_the_evidence_is_answered(sub):
     """After your repair, the three give the right answer to the calls of your evidence."""
     mended = 0
@@ -78,8 +76,7 @@ def check_the_evidence_is_answered(sub):
         check_three_are_accused(sub)
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_the_evidence_is_answered)
+@builds_on(check_every_accusation_is_a_call, check_the_evidence_is_answered)
 def check_all_eight_are_right(sub):
     """All eight backward passes are right, at other points too."""
     accusations(sub)
@@ -87,8 +84,7 @@ def check_all_eight_are_right(sub):
         is_right(sub, name, arguments, numeric)
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_every_accusation_holds)
+@builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
 def check_the_layers_are_the_same(sub):
     """The layers compute the same as before."""
     some_hold(sub)
@@ -99,8 +95,7 @@ def check_the_layers_are_the_same(sub):
             call.refuse(got, right, "the layers are right; only backward passes are to be mended")
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_every_accusation_holds)
+@builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
 def check_inputs_are_left_alone(sub):
     """No backward pass changes its arguments."""
     some_hold(sub)
@@ -108,8 +103,7 @@ def check_inputs_are_left_alone(sub):
         backward_call(sub, name, arguments).leaves_its_arguments()
 
 
-@builds_on(check_every_accusation_is_a_call)
-@builds_on(check_all_eight_are_right)
+@builds_on(check_every_accusation_is_a_call, check_all_eight_are_right)
 def heldout_other_calls(sub):
     """All eight backward passes are right, at hidden points."""
     accusations(sub)

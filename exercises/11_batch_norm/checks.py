@@ -193,8 +193,7 @@ def check_the_way_back_is_derived(sub):
     is_derived(part("dx", sub, *arguments), derived(*arguments)[0])
 
 
-@after(check_forward)
-@after(check_the_gradient)
+@after(check_forward, check_the_gradient)
 def check_inputs_are_left_alone(sub):
     """No function changes its arguments."""
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).leaves_its_arguments()

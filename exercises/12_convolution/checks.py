@@ -106,8 +106,7 @@ def check_dx(sub):
     )
 
 
-@builds_on(check_dw_and_db)
-@builds_on(check_dx)
+@builds_on(check_dw_and_db, check_dx)
 def check_finite_differences_agree(sub):
     """All three agree with finite differences, for other sizes too."""
     for sizes in ((2, 3, (3, 4), (2, 3)), (2, 2, (3, 3), (2, 2)), (3, 1, (4, 3), (1, 3))):
@@ -196,8 +195,7 @@ def check_a_tie_is_paid_once(sub):
             )
 
 
-@builds_on(check_dw_and_db)
-@builds_on(check_the_winner_takes_it)
+@builds_on(check_dw_and_db, check_the_winner_takes_it)
 def check_nothing_is_remembered(sub):
     """A second call with other arrays gives another answer."""
     part("dw", sub).run()
@@ -224,10 +222,8 @@ def check_nothing_is_remembered(sub):
     )
 
 
-@after(check_dx)
-@after(check_dw_and_db)
-@builds_on(check_finite_differences_agree)
-@builds_on(check_nothing_is_remembered)
+@after(check_dx, check_dw_and_db)
+@builds_on(check_finite_differences_agree, check_nothing_is_remembered)
 def check_the_way_back_is_derived(sub):
     """The gradients have no error of differences, and are right for other sizes."""
     x, w, _, upstream = example(4, 3, (9, 8), (3, 2))
@@ -248,8 +244,7 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_dx)
-@builds_on(check_dw_and_db)
-@builds_on(check_finite_differences_agree)
+@builds_on(check_dw_and_db, check_finite_differences_agree)
 def heldout_a_window_as_large_as_the_image(sub):
     """A filter may be one entry, or all of the image."""
     for window in ((1, 1), (3, 2)):

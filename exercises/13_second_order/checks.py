@@ -54,8 +54,7 @@ def check_any_length(sub):
     any_length(sub, "softmax_jvp", TANGENT, Z, right=P_MOVES)
 
 
-@builds_on(check_softmax_moves)
-@builds_on(check_any_length)
+@builds_on(check_softmax_moves, check_any_length)
 def check_the_hessian(sub):
     """The Hessian times a direction is right where you can check it by hand."""
     call = Call(sub, "hessian_vector", ALONG, X, A)
@@ -177,8 +176,7 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_the_hessian)
-@builds_on(check_any_length)
-@builds_on(check_differences_of_the_gradient_agree)
+@builds_on(check_any_length, check_differences_of_the_gradient_agree)
 def heldout_large_scores(sub):
     """Nothing overflows where scores are large."""
     z = np.array([1000.0, 1000.0, 0.0])

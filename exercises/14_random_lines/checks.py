@@ -173,8 +173,7 @@ def check_the_suspect(sub):
     )
 
 
-@builds_on(check_the_residuals)
-@builds_on(check_the_suspect)
+@builds_on(check_the_residuals, check_the_suspect)
 def check_one_of_a_thousand_is_found(sub):
     """On 24 lines one wrong entry of a thousand is found."""
     for seed, at, off in ((1, 613, 0.25), (2, 7, -2.0)):
@@ -189,8 +188,7 @@ def check_one_of_a_thousand_is_found(sub):
         found("error", sub, r, lines).gives(off, rtol=1e-6)
 
 
-@after(check_the_residuals)
-@after(check_the_suspect)
+@after(check_the_residuals, check_the_suspect)
 def check_inputs_are_left_alone(sub):
     """No function changes its arguments."""
     Call(sub, "slope_along", squares(), X, LINES[1], h=H).leaves_its_arguments()

@@ -102,8 +102,7 @@ def check_reverse_backward(sub):
     )
 
 
-@after(check_softplus_backward)
-@after(check_reverse_backward)
+@after(check_softplus_backward, check_reverse_backward)
 def check_inputs_are_left_alone(sub):
     """Neither function changes its arguments."""
     Call(sub, "softplus", X, K).leaves_its_arguments()
@@ -111,8 +110,7 @@ def check_inputs_are_left_alone(sub):
     Call(sub, "reverse_backward", UPSTREAM, X, 0.5).leaves_its_arguments()
 
 
-@after(check_the_second_derivative)
-@after(check_reverse_backward)
+@after(check_the_second_derivative, check_reverse_backward)
 def heldout_other_numbers(sub):
     """Any shape will do, and any k."""
     x = np.linspace(-2, 3, 12).reshape(3, 4)

@@ -103,12 +103,14 @@ def check_inputs_are_left_alone(sub):
         Call(sub, "special", x).leaves_its_arguments()
 
 
-@builds_on(check_an_ordinary_array)
-@builds_on(check_zeros_and_ones)
-@builds_on(check_equal)
-@builds_on(check_symmetric)
-@builds_on(check_one_sign)
-@builds_on(check_one_row)
+@builds_on(
+    check_an_ordinary_array,
+    check_zeros_and_ones,
+    check_equal,
+    check_symmetric,
+    check_one_sign,
+    check_one_row,
+)
 def heldout_other_arrays(sub):
     """Every word is right of arrays of any shape, one entry and three axes among them."""
     says(sub, np.array([[1.0]]), ["ones", "one row"])
