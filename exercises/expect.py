@@ -295,6 +295,40 @@ class Part(Call):
         return named
 
 
+def evidence_of(
+    sub: Any, words: dict[str, list[str]], what: str, read: Any, share: Any, *, each: bool
+) -> dict[str, Any]:
+    """Return the calls that ``evidence()`` gives as evidence, by the names of the functions.
+
+    ``words`` has the names of the arguments of each ``what``. ``read(name, given)`` returns arrays,
+    and a complaint if no call can be made of them. Evidence that holds no call is refused, or with
+    ``each`` one that holds something else, too; ``share(found, given)`` of the points is kept.
+    """
+    call = Call(sub, "evidence")
+    got = call.run()
+    if not isinstance(got, dict) or not got:
+        form = f'{{"name of the {what}": ({next(iter(words.values()))[0]}, ...), ...}}'
+        call.refuse(got, form, f"what evidence() returns; one {what} will do for a start")
+    found, refusal = {}, None
+    for name, given in got.items():
+        try:
+            if name not in words:
+                call.refuse(f"evidence for {name!r}", f"one of {', '.join(words)}", "the spelling")
+            problem = "a tuple of the arguments, also of one"
+            if isinstance(given, tuple | list) and len(given) == len(words[name]):
+                found[name], problem = read(name, given)
+            if problem:
+                found.pop(name, None)
+                wanted = f"{name}: ({', '.join(words[name])}{',' * (len(words[name]) == 1)})"
+                call.refuse(f"{name}: {shown(given)}", wanted, problem)
+        except WrongAnswerError as error:
+            refusal = refusal or error
+    if refusal and (each or not found):
+        refusal.share = share(found, got)
+        raise refusal
+    return found
+
+
 def source_of(submission: Any) -> str:
     """Return the source of a submission, wherever it is loaded; empty if it has none."""
     path = getattr(submission, "__file__", None)
