@@ -5,18 +5,19 @@ They know which layers are wrong only from the evidence: the file as it was is a
 
 import functools
 import inspect
+import pickle
 from pathlib import Path
 
 import numpy as np
 
 from course import load
-from expect import Call, Part, builds_on, rounded, same, shown
+from expect import Call, Part, after, builds_on, evidence_of, rounded, same, shown
 from gradcheck_ref import adaptive_difference
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
 LAYERS = [name.removesuffix("_backward") for name in vars(ORIGINAL) if name.endswith("_backward")]
+WORDS = {n: ["upstream", *inspect.signature(getattr(ORIGINAL, n)).parameters] for n in LAYERS}
 WRONG = 3
-REPORTS, MOST_REPORTS = {}, 24  # of the calls that were examined last
 RTOL = 1e-6  # where slopes are so small that the numeric ones are worse, these say how much worse
 
 
@@ -84,10 +85,9 @@ def check_all_eight_are_right(sub):
         is_right(sub, name, arguments, numeric)
 
 
-@builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
+@after(check_every_accusation_holds)
 def check_the_layers_are_the_same(sub):
     """The layers compute the same as before."""
-    some_hold(sub)
     for name, (_, *inputs) in calls(seed=9):
         call, right = Call(sub, name, *map(np.copy, inputs)), getattr(ORIGINAL, name)(*inputs)
         got = call.run()
@@ -95,10 +95,9 @@ def check_the_layers_are_the_same(sub):
             call.refuse(got, right, "the layers are right; only backward passes are to be mended")
 
 
-@builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
+@after(check_every_accusation_holds)
 def check_inputs_are_left_alone(sub):
     """No backward pass changes its arguments."""
-    some_hold(sub)
     for name, arguments in calls(seed=9):
         backward_call(sub, name, arguments).leaves_its_arguments()
 
@@ -116,63 +115,30 @@ def heldout_other_calls(sub):
 
 def accusations(sub, *, each=False):
     """Return the arguments of the calls given as evidence; refuse what holds none, or ``each``."""
-    call = Call(sub, "evidence")
-    got = call.run()
-    if not isinstance(got, dict) or not got:
-        form = '{"name of the layer": (upstream, x, ...), ...}'
-        call.refuse(got, form, "what evidence() returns; one layer will do for a start")
-    found, refusal = {}, None
-    for name, given in got.items():
-        try:
-            found[name] = accusation(call, name, given)
-        except AssertionError as error:
-            refusal = refusal or error
-    if refusal and (each or not found):
-        refusal.share = share_of(found) if len(got) <= WRONG else 0.0
-        raise refusal
-    return found
+
+    def share(found, given):
+        return share_of(found) if len(given) <= WRONG else 0.0
+
+    return evidence_of(sub, WORDS, "layer", as_call, share, each=each)
 
 
-def accusation(call, name, given):
-    """Return the arguments of one call given as evidence; refuse what is no such call."""
-    if name not in LAYERS:
-        call.refuse(f"an accusation of {name!r}", f"one of {', '.join(LAYERS)}", "the spelling")
-    names = ["upstream", *inspect.signature(getattr(ORIGINAL, name)).parameters]
-    wanted = f"{name}: ({', '.join(names)})"
-    if not isinstance(given, tuple | list) or len(given) != len(names):
-        call.refuse(f"{name}: {shown(given)}", wanted, "the arguments of the backward pass")
-    arguments = {n: as_array(n, a) for n, a in zip(names, given, strict=True)}
-    output = output_of(name, arguments.values())
-    shapes = ", ".join(f"{n} {np.shape(array)}" for n, array in arguments.items())
-    if output is None:
-        look_at = f"numbers and shapes: {name} cannot work with them"
-        call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
-    if np.shape(output) != np.shape(arguments["upstream"]):
-        look_at = f"upstream has the shape of the layer's output, here {np.shape(output)}"
-        call.refuse(f"{name}: shapes {shapes}", wanted, look_at)
-    return tuple(arguments.values())
-
-
-def as_array(name, given):
-    """Make an array of floats of an argument, unless it is one of indices, or none at all."""
+def as_call(name, given):
+    """Return the arguments of a call as arrays, and why it cannot be evidence."""
+    cannot = f"numbers and shapes: {name} cannot work with them"
     try:
-        return np.asarray(given) if name == "ids" else np.asarray(given, float)
-    except (TypeError, ValueError):
-        return given
-
-
-def output_of(name, arguments):
-    """Return what the layer gives, None if it or its backward pass gives no finite numbers."""
-    upstream, *inputs = map(np.copy, arguments)
-    try:
+        kinds = [None if word == "ids" else float for word in WORDS[name]]
+        arguments = tuple(map(np.asarray, given, kinds))
+        upstream, *inputs = map(np.copy, arguments)
         with np.errstate(all="ignore"):
             output = getattr(ORIGINAL, name)(*inputs)
-            there = upstream if np.shape(upstream) == np.shape(output) else np.ones_like(output)
-            gradients = parts_of(getattr(ORIGINAL, f"{name}_backward")(there, *inputs))
-            finite = all(np.isfinite(array).all() for array in (output, *gradients))
+            if np.shape(output) != upstream.shape:
+                look_at = f"upstream has the shape of the layer's output, here {np.shape(output)}"
+                return arguments, look_at
+            gradients = parts_of(getattr(ORIGINAL, f"{name}_backward")(upstream, *inputs))
     except (TypeError, ValueError, IndexError):
-        return None
-    return output if finite else None
+        return (), cannot
+    finite = all(np.isfinite(array).all() for array in (output, *gradients))
+    return arguments, "" if finite else cannot
 
 
 def shows(report):
@@ -183,12 +149,6 @@ def shows(report):
 def guilty(sub):
     """Return the accusations that hold."""
     return those_that_hold(accusations(sub))
-
-
-def some_hold(sub):
-    """Refuse evidence of which nothing holds: until then no other merit counts."""
-    if not guilty(sub):
-        check_every_accusation_holds(sub)
 
 
 def those_that_hold(accused):
@@ -203,12 +163,13 @@ def share_of(accused):
 
 def report_on(name, arguments):
     """Let the file as it was examine a call, once for all checks of the same evidence."""
-    key = name, *((a.shape, a.dtype.str, a.tobytes()) for a in map(np.asarray, arguments))
-    if key not in REPORTS:
-        if len(REPORTS) == MOST_REPORTS:
-            REPORTS.clear()
-        REPORTS[key] = ORIGINAL.examine(name, *arguments)
-    return REPORTS[key]
+    return examined(pickle.dumps((name, *arguments)))
+
+
+@functools.lru_cache(24)
+def examined(call):
+    """Examine a call, which is pickled."""
+    return ORIGINAL.examine(*pickle.loads(call))
 
 
 # --- backward passes ---------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from course import load
-from expect import Call, after, builds_on, shown
+from expect import Call, after, builds_on, evidence_of, shown
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
 NAMES = list(ORIGINAL.AUTHORS_POINTS)
+WORDS = {name: [*inspect.signature(getattr(ORIGINAL, name)).parameters] for name in NAMES}
 MATRIX = np.array([[2.0, -1.0], [0.5, 3.0]])
 
 
@@ -127,22 +128,11 @@ def heldout_other_arrays(sub):
 
 def points(sub, *, each=False):
     """Return the points given as evidence; refuse what holds none, or ``each``."""
-    call = Call(sub, "evidence")
-    got = call.run()
-    if not isinstance(got, dict) or not got:
-        form = '{"name of the function": (x, ...), ...}'
-        call.refuse(got, form, "what evidence() returns; one function will do for a start")
-    found, refusal = {}, None
-    for name, given in got.items():
-        try:
-            found[name] = point(call, name, given)
-        except AssertionError as error:
-            refusal = refusal or error
-    if refusal and (each or not found):
-        right = sum(is_wrong_at(*one) for one in found.items())
-        refusal.share = right / max(len(got), len(NAMES))
-        raise refusal
-    return found
+
+    def share(found, given):
+        return sum(is_wrong_at(*one) for one in found.items()) / max(len(given), len(NAMES))
+
+    return evidence_of(sub, WORDS, "function", as_point, share, each=each)
 
 
 def is_wrong_at(name, point):
@@ -151,33 +141,19 @@ def is_wrong_at(name, point):
     return report.verdict == "fail" and report.reason == "wrong"
 
 
-def point(call, name, given):
-    """Return one point given as evidence; refuse what is no point of its function."""
-    if name not in NAMES:
-        call.refuse(f"a point of {name!r}", f"one of {', '.join(NAMES)}", "the spelling")
-    words = list(inspect.signature(getattr(ORIGINAL, name)).parameters)
-    wanted = f"{name}: ({', '.join(words)}{',' * (len(words) == 1)})"
-    if not isinstance(given, tuple | list) or len(given) != len(words):
-        call.refuse(f"{name}: {shown(given)}", wanted, "a tuple of the arguments, also of one")
-    arrays = as_point(name, given)
-    if arrays is None:
-        look_at = f"numbers and shapes: {name} and its gradient cannot work with them"
-        call.refuse(f"{name}: {shown(given)}", wanted, look_at)
-    return arrays
-
-
 def as_point(name, given):
-    """Return the arguments as arrays; None where f or its gradient cannot use them."""
+    """Return a point as arrays, and why it cannot be evidence."""
+    cannot = f"numbers and shapes: {name} and its gradient cannot work with them"
     try:
         with np.errstate(all="ignore"):
             arrays = tuple(np.asarray(one, float) for one in given)
             value = getattr(ORIGINAL, name)(*map(np.copy, arrays))
             gradients = getattr(ORIGINAL, f"{name}_gradient")(*map(np.copy, arrays))
     except (TypeError, ValueError):
-        return None
+        return (), cannot
     shapes = [np.shape(one) for one in gradients] == [one.shape for one in arrays]
     usable = shapes and np.ndim(value) == 0 and all(one.size for one in arrays)
-    return arrays if usable and np.isfinite(value) else None
+    return arrays, "" if usable and np.isfinite(value) else cannot
 
 
 LOOK_AT = {
