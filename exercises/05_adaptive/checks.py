@@ -57,7 +57,7 @@ def check_the_error_bar_is_honest(sub):
             is_close = off <= 1e-6 * abs(slope)
             look_at = "" if is_close else look_at_the_steps(f, x, value)
             call.refuse(
-                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
+                told(value, error),
                 f"an error bar of at least {shown(off, 2)}, to reach the true slope",
                 look_at or "it is too short: are truncation and rounding added?",
                 share=0.5 * is_close,
@@ -66,31 +66,23 @@ def check_the_error_bar_is_honest(sub):
 
 @builds_on(check_a_pair_comes_back)
 def check_one_setting_for_all(sub):
-    """The slopes of a fast wave and of a small curve on a large constant are right to 6 digits."""
-    for f, x, slope in functions():
-        call = Call(sub, "adaptive", f, x)
-        value, _ = pair(call)
-        if not abs(value - slope) <= 1e-6 * abs(slope):
-            call.refuse(value, slope, look_at_the_steps(f, x, value))
-
-
-@after(check_one_setting_for_all)
-def check_the_error_bar_is_useful(sub):
-    """The error bar is not much larger than it has to be."""
+    """Of a fast wave and a small curve on a large constant, value and bar are right to 6 digits."""
+    answers = []
     for f, x, slope in functions():
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)
-        if not error <= 1e-6 * abs(slope):
-            call.refuse(
-                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
-                f"an error bar of at most {shown(1e-6 * abs(slope), 2)}",
-                "is it the error of the step you keep, or of the last one?",
-                share=0.5,
-            )
+        answers.append((call, value, error, 1e-6 * abs(slope)))
+        if not abs(value - slope) <= 1e-6 * abs(slope):
+            call.refuse(value, slope, look_at_the_steps(f, x, value))
+    for call, value, error, allowed in answers:
+        if not error <= allowed:
+            look_at = "is it the error of the step you keep, or of the last one?"
+            expected = f"an error bar of at most {shown(allowed, 2)}"
+            call.refuse(told(value, error), expected, look_at, share=0.5)
 
 
 @after(check_a_pair_comes_back)
-@builds_on(check_the_error_bar_is_honest, check_the_error_bar_is_useful)
+@builds_on(check_the_error_bar_is_honest, check_one_setting_for_all)
 def check_the_best_of_all_steps(sub):
     """The answer is five_point(h/2) where truncation + rounding is smallest, and that sum."""
     for f, x in (
@@ -110,11 +102,7 @@ def check_the_best_of_all_steps(sub):
         elif got[1] < error / 2:
             look_at = "too small: f(x) and x are negative here; is there an abs around each part?"
         if look_at:
-            call.refuse(
-                f"{shown(got[0], 15)} with an error bar of {shown(got[1], 2)}",
-                f"{shown(fine, 15)} with an error bar of {shown(error, 2)}",
-                look_at,
-            )
+            call.refuse(told(*got, 15), told(fine, error, 15), look_at)
 
 
 @builds_on(check_the_best_of_all_steps)
@@ -130,10 +118,8 @@ def heldout_other_functions(sub):
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)
         if not abs(value - slope) <= error <= 1e-5 * abs(slope):
-            call.refuse(
-                f"{shown(value, 9)} with an error bar of {shown(error, 2)}",
-                f"{shown(slope, 9)} within it, and a bar below {shown(1e-5 * abs(slope), 2)}",
-            )
+            expected = f"{shown(slope, 9)} within it, and a bar below {shown(1e-5 * abs(slope), 2)}"
+            call.refuse(told(value, error), expected)
 
 
 def functions():
@@ -145,22 +131,22 @@ def functions():
     )
 
 
+def told(value, error, digits=9):
+    """Write an answer on one line."""
+    return f"{shown(value, digits)} with an error bar of {shown(error, 2)}"
+
+
 def pair(call):
     """Make the call, which must give two numbers."""
     got = call.run()
+    if got is None:
+        call.refuse(got, "(value, error)", "nothing came back: is there a return, after the loop?")
     two_in_an_array = isinstance(got, np.ndarray) and got.shape == (2,)
     if not two_in_an_array and not (isinstance(got, tuple | list) and len(got) == 2):
-        call.refuse(
-            got,
-            "(value, error)",
-            "nothing came back: is there a return, after the loop?"
-            if got is None
-            else "two numbers come back: return value, error",
-        )
+        call.refuse(got, "(value, error)", "two numbers come back: return value, error")
     if not got[1] >= 0:
-        call.refuse(
-            f"an error bar of {shown(got[1], 2)}", "0 or more", "is there an abs around each part?"
-        )
+        look_at = "is there an abs around each part?"
+        call.refuse(f"an error bar of {shown(got[1], 2)}", "0 or more", look_at)
     return got
 
 

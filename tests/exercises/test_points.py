@@ -127,7 +127,7 @@ SLIPS = """
 02 early | / (ahead[i] - behind[i]) |
     / (ahead[i] - behind[i]); return slopes | 3 | 02.2 | inside the loop
 02 an abs | (f(ahead) - f(behind)) | abs(f(ahead) - f(behind)) | 8 | 02.5 | an abs
-05 no x | abs(x * fine) | abs(fine) | 10 | 05.6 | too small
+05 no x | abs(x * fine) | abs(fine) | 10 | 05.5 | too small
 07 plus | -= 1 | += 1 | 9.5 | 07.5 | -= 1
 07 twice | -= 1 | -= 1 / n | 9.5 | 07.5 | twice
 07 off once | - shifted[np. | - scores[np. | 11 | 07.3 | taken off both
