@@ -216,6 +216,13 @@ class Call:
             told, right = told_apart(after, before)
             self.refuse(f"{name} = {told} afterwards", f"{name} = {right}", _work_on_a_copy(name))
 
+    def calls_f(self, times: int, look_at: str) -> None:
+        """Refuse a call that calls its ``f`` more or less often."""
+        f = next(one for one in self.before if isinstance(one, Formula))
+        self.run()
+        if f.calls != times:
+            self.refuse(f"{f.calls} calls of f", f"{times}", look_at)
+
     def raises(self, kind: type[Exception], look_at: str = "") -> None:
         """Refuse a call that does not raise this kind of error."""
         try:
