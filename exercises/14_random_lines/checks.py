@@ -83,11 +83,8 @@ def check_the_slope_along_a_line(sub):
 @after(check_the_slope_along_a_line)
 def check_two_evaluations_are_enough(sub):
     """A line takes two calls of f, for any number of entries."""
-    f = cubes()
-    call = Call(sub, "slope_along", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
-    call.run()
-    if f.calls != 2:
-        call.refuse(f"{f.calls} calls of f", "2", "all entries move at once")
+    call = Call(sub, "slope_along", cubes(), np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call.calls_f(2, "all entries move at once")
 
 
 @builds_on(check_the_slope_along_a_line)
@@ -112,11 +109,8 @@ def check_the_residuals(sub):
 @after(check_the_residuals)
 def check_two_evaluations_a_line(sub):
     """Four lines take eight evaluations."""
-    f = squares()
-    call = Call(sub, "residuals", f, X, 2 * X, LINES, h=H)
-    call.run()
-    if f.calls != 8:
-        call.refuse(f"{f.calls} calls of f", "8", "two for each line; the claim takes none")
+    call = Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H)
+    call.calls_f(8, "two for each line; the claim takes none")
 
 
 def check_the_certificate(sub):

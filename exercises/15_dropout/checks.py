@@ -152,11 +152,8 @@ def check_repeatable(sub):
 @after(check_repeatable)
 def check_two_calls_are_enough(sub):
     """Repeatable calls f twice."""
-    f = Formula("x*x", lambda x: x * x)
-    call = Call(sub, "repeatable", f, X[0])
-    call.run()
-    if f.calls != 2:
-        call.refuse(f"{f.calls} calls of f", "2", "call f twice, and compare")
+    call = Call(sub, "repeatable", Formula("x*x", lambda x: x * x), X[0])
+    call.calls_f(2, "call f twice, and compare")
 
 
 def check_unseen(sub):
