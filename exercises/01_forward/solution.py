@@ -4,21 +4,10 @@ import numpy as np
 
 
 def forward_difference(f, x, h):
-    """Estimate the gradient of ``f`` at ``x`` from one step ahead on each axis.
+    """Estimate the gradient of ``f`` at ``x`` from one step of ``h`` ahead on each axis.
 
-    Parameters
-    ----------
-    f : function
-        ``f(x)`` returns one number.
-    x : array of float, any shape
-        The point. Do not change it.
-    h : float
-        The step.
-
-    Returns
-    -------
-    array of float, shape of x
-        The slope along each entry of ``x``.
+    ``f(x)`` returns one number; ``x`` is an array of float of any shape. Do not change it.
+    Returns an array of the shape of ``x``: the slope along each entry.
     """
     # --- your code ---
     slopes = np.zeros(x.shape)

@@ -4,19 +4,11 @@ import numpy as np
 
 
 def allclose(analytic, numeric, rtol, atol):
-    """Whether two gradients are close in every entry.
+    """Whether two gradients, arrays of float of equal shapes, are close in every entry.
 
-    Parameters
-    ----------
-    analytic, numeric : array of float, equal shapes
-        The claimed gradient, and the measured one: the reference.
-    rtol, atol : float
-        Allowed error as a fraction of ``|numeric|``, and allowed error in addition.
-
-    Returns
-    -------
-    bool
-        True if entries were compared and all of them are close.
+    ``numeric`` is measured: the reference. ``rtol`` is the allowed error as a fraction of
+    ``|numeric|``, ``atol`` the allowed error in addition. Returns True if entries were compared and
+    all of them are close.
     """
     # --- your code ---
     raise NotImplementedError("exercise 4, task 1: allclose")

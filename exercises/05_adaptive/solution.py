@@ -22,10 +22,8 @@ def five_point(f, x, h):
 def adaptive(f, x):
     """Estimate the slope of ``f`` at the float ``x`` with the step that suits it best.
 
-    Returns
-    -------
-    (value, error) : two floats
-        The estimate with the smallest error bar of all ``STEPS``, and that error bar.
+    Returns ``(value, error)``: of all ``STEPS``, the estimate with the smallest error bar, and that
+    error bar.
     """
     # --- your code ---
     best_value, best_error = np.nan, np.inf

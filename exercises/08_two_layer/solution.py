@@ -63,7 +63,5 @@ if __name__ == "__main__":
     for _ in range(200):
         steps = gradient(X, labels, *parameters, lam=0.01)
         parameters = [p - 0.5 * step for p, step in zip(parameters, steps, strict=True)]
-    named = forward(X, *parameters)[1].argmax(axis=1)
-    print(
-        f"\nafter training: loss {f(*parameters):.3f}, {np.mean(named == labels):.0%} named rightly"
-    )
+    right = np.mean(forward(X, *parameters)[1].argmax(axis=1) == labels)
+    print(f"\nafter training: loss {f(*parameters):.3f}, {right:.0%} named rightly")
