@@ -17,20 +17,16 @@ def check_probabilities(sub):
     """Softmax makes each row a row of probabilities."""
     e = np.exp(SCORES)
     s = np.exp(SCORES - SCORES.max(axis=1, keepdims=True))
+    all_scores, columns = AnyOf(e / e.sum(), s / s.sum()), AnyOf(e / e.sum(0), s / s.sum(0))
     Call(sub, "softmax", SCORES).gives(
         PROBABILITIES,
         slips={
             "the exponentials are not divided by anything": e,
-            "divided by the sum of all scores; each row has its own: axis=1": AnyOf(
-                e / e.sum(), s / s.sum()
-            ),
-            "the sum runs over the rows, axis=0; each example has its own: axis=1": AnyOf(
-                e / e.sum(0), s / s.sum(0)
-            ),
+            "divided by the sum of all scores; each row has its own: axis=1": all_scores,
+            "the sum runs over the rows, axis=0; each example has its own: axis=1": columns,
             "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
-            "the scores themselves are divided; where is exp?": (
-                SCORES / SCORES.sum(axis=1, keepdims=True)
-            ),
+            "the scores themselves are divided; where is exp?": SCORES
+            / [[np.log(10)], [np.log(6)]],
         },
     )
 
@@ -44,23 +40,22 @@ def check_large_scores(sub):
         ([[1000.0, 1000.0], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]),
         ([[1000.0, 0.0], [0.0, 1000.0]], [[1.0, 0.0], [0.0, 1.0]]),
     ):
-        nan_where_large = np.where(np.abs(scores) == 1000, np.nan, right)
-        nan_elsewhere = np.where(np.array(scores) == 0, np.nan, right)
-        Call(sub, "softmax", np.array(scores)).gives(
+        scores = np.array(scores)
+        large, small = np.where(scores, np.nan, right), np.where(scores, right, np.nan)
+        Call(sub, "softmax", scores).gives(
             right,
             {
-                "exp overflows, or all of a row underflows: subtract its largest score": (
-                    nan_where_large
-                ),
-                "subtract each row's own largest score, not the largest of all": (nan_elsewhere),
+                "exp overflows, or all of a row underflows: subtract its largest score": large,
+                "subtract each row's own largest score, not the largest of all": small,
             },
         )
 
 
 def check_the_loss(sub):
     """The loss is the mean of -log(probability of the right class)."""
-    n, top, own = len(LABELS), SCORES.max(axis=1), SCORES[[0, 1], LABELS]
+    top, own = SCORES.max(axis=1), SCORES[[0, 1], LABELS]
     log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
+    of_all = -np.log(PROBABILITIES)
     Call(sub, "cross_entropy", SCORES, LABELS).gives(
         LOSSES.mean(),
         {
@@ -69,7 +64,7 @@ def check_the_loss(sub):
             "the sign: -log of a probability is positive": -LOSSES.mean(),
             "that is one loss for each example; take their mean": LOSSES,
             "that counts all classes; only the right one of each example enters": AnyOf(
-                -np.log(PROBABILITIES).sum() / n, -np.log(PROBABILITIES).mean()
+                of_all.mean(), of_all.sum() / 2
             ),
             "that is another logarithm; the natural one is np.log": AnyOf(
                 *(LOSSES.mean() / np.log(base) for base in (2, 10)),
@@ -112,44 +107,36 @@ def check_the_gradient(sub):
     """The gradient is right at scores that you can check by hand."""
     n, classes = SCORES.shape
     one_hot = np.eye(classes)[LABELS]
-    no_label = PROBABILITIES / n
-    whole_columns = PROBABILITIES - one_hot.sum(axis=0)
+    p, early = PROBABILITIES, np.roll(np.eye(classes)[LABELS], -1, axis=1)
+    mistakes = {
+        "the column of the right class is like the others; what is missing there?": p,
+        "labels count from 0; the 1 is subtracted one column too early": p - early,
+        "only the column of the right class has a slope; the others rise with p": (p - 1) * one_hot,
+        "p * (1 - p) is the slope of p, and the loss is -log p": p * (1 - p),
+    }
+    slips = {
+        "gradient[:, labels] takes whole columns; take one entry of each row": p
+        - one_hot.sum(axis=0),
+        "1 is added where it should be subtracted: -= 1": p + one_hot,
+        "the sign: the score of the right class should go up, so its slope is negative": one_hot
+        - p,
+    }
     Call(sub, "cross_entropy_backward", SCORES, LABELS).gives(
         GRADIENT,
         {
-            "the column of the right class is like the others; what is missing there?": AnyOf(
-                no_label, n * no_label
-            ),
-            "labels count from 0; the 1 is subtracted one column too early": AnyOf(
-                no_label - np.roll(one_hot, -1, axis=1) / n, PROBABILITIES - np.roll(one_hot, -1)
-            ),
-            "only the column of the right class has a slope; the others rise with p": AnyOf(
-                GRADIENT * one_hot, n * GRADIENT * one_hot
-            ),
-            "p * (1 - p) is the slope of p, and the loss is -log p": AnyOf(
-                PROBABILITIES * (1 - PROBABILITIES), no_label * (1 - PROBABILITIES)
-            ),
+            **{says: AnyOf(wrong, wrong / n) for says, wrong in mistakes.items()},
             "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
         },
         slips={
             "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
-            "gradient[:, labels] takes whole columns; take one entry of each row": AnyOf(
-                whole_columns, whole_columns / n
-            ),
-            "1 is added where it should be subtracted: -= 1": AnyOf(
-                no_label + one_hot / n, PROBABILITIES + one_hot
-            ),
-            "divide the 1 that is subtracted by n, too; the mean is not of p alone": (
-                no_label - one_hot
-            ),
-            "the 1 that is taken off is divided by n twice": (PROBABILITIES - one_hot / n) / n,
-            "divided by the number of classes; the mean is over the examples": (
-                GRADIENT * n / classes
-            ),
+            **{says: AnyOf(wrong, wrong / n) for says, wrong in slips.items()},
+            "divide the 1 that is subtracted by n, too; the mean is not of p alone": p / n
+            - one_hot,
+            "the 1 that is taken off is divided by n twice": (p - one_hot / n) / n,
+            "divided by the number of classes; the mean is over the examples": n
+            / classes
+            * GRADIENT,
             "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
-            "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
-                -GRADIENT, -n * GRADIENT
-            ),
         },
     )
 

@@ -21,26 +21,29 @@ DX = (G - OF_MEAN - OF_VARIANCE) / STD
 
 def check_forward(sub):
     """Each column is normalized, scaled and shifted."""
-    x_of_rows = X - X.mean(axis=1, keepdims=True)
-    by_rows = x_of_rows / np.sqrt((x_of_rows**2).mean(axis=1, keepdims=True) + EPS)
+    of_rows = X - X.mean(axis=1, keepdims=True)
+    by_rows = of_rows / np.sqrt((of_rows**2).mean(axis=1, keepdims=True) + EPS)
+    var = np.array([3.0, 8.0])
+
+    def scaled(x_hat):
+        return GAMMA * x_hat + BETA
+
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(
-        GAMMA * X_HAT + BETA,
+        scaled(X_HAT),
         slips={
             "that is x_hat; where do gamma and beta enter?": X_HAT,
             "where is beta?": GAMMA * X_HAT,
             "where is gamma?": X_HAT + BETA,
-            "where is eps?": GAMMA * CENTRED / np.sqrt([3, 8]) + BETA,
-            "eps is added to the variance, inside the root": (
-                GAMMA * CENTRED / (np.sqrt([3, 8]) + EPS) + BETA
-            ),
-            "divided by the variance; where is the root?": GAMMA * CENTRED / STD**2 + BETA,
+            "where is eps?": scaled(CENTRED / np.sqrt(var)),
+            "eps is added to the variance, inside the root": scaled(CENTRED / (np.sqrt(var) + EPS)),
+            "divided by the variance; where is the root?": scaled(CENTRED / STD**2),
             "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
-                GAMMA * CENTRED / np.sqrt(np.array([3, 8]) * 4 / 3 + EPS) + BETA
+                scaled(CENTRED / np.sqrt(var * 4 / 3 + EPS))
             ),
-            "the mean is not subtracted": GAMMA * X / STD + BETA,
-            "a row is normalized; a feature is a column: axis=0": GAMMA * by_rows + BETA,
+            "the mean is not subtracted": scaled(X / STD),
+            "a row is normalized; a feature is a column: axis=0": scaled(by_rows),
             "one mean and one variance for all; each column has its own: axis=0": (
-                GAMMA * CENTRED / np.sqrt((CENTRED**2).mean() + EPS) + BETA
+                scaled(CENTRED / np.sqrt(var.mean() + EPS))
             ),
         },
     )
@@ -70,19 +73,16 @@ def check_gamma_and_beta(sub):
             "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
         },
     )
+    each = UPSTREAM * X_HAT
     part("dgamma", sub).gives(
-        (UPSTREAM * X_HAT).sum(axis=0),
+        each.sum(axis=0),
         {
-            "gamma multiplies every row, so its gradient is the sum over the rows": (
-                UPSTREAM * X_HAT
-            ),
-            "the sum over the rows, not their mean": (UPSTREAM * X_HAT).mean(axis=0),
+            "gamma multiplies every row, so its gradient is the sum over the rows": each,
+            "the sum over the rows, not their mean": each.mean(axis=0),
             "gamma multiplies x_hat, not x": AnyOf(
                 (UPSTREAM * X).sum(axis=0), (UPSTREAM * CENTRED).sum(axis=0)
             ),
-            "y is linear in gamma: gamma itself does not enter its slope": (
-                (G * X_HAT).sum(axis=0)
-            ),
+            "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
             "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
         },
     )
@@ -91,40 +91,39 @@ def check_gamma_and_beta(sub):
 def check_the_gradient(sub):
     """The gradient dx has the entry's own share, the mean's and the variance's."""
     n = len(X)
-    ungated = (UPSTREAM - UPSTREAM.mean(axis=0)) - X_HAT * (UPSTREAM * X_HAT).mean(axis=0)
+    own = UPSTREAM - UPSTREAM.mean(axis=0) - X_HAT * (UPSTREAM * X_HAT).mean(axis=0)  # no gamma
     sample = X_HAT * (G * X_HAT).sum(axis=0) / (n - 1)
+    without_eps = G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]
+
+    def dx(g=G, mean=OF_MEAN, variance=OF_VARIANCE):
+        return (g - mean - variance) / STD
+
+    def by(one, other):
+        return dx(variance=one * (G * other).mean(axis=0))
+
     part("dx", sub).gives(
         DX,
         {
             "only the entry's own share: mean and variance depend on x, too": G / STD,
-            "the mean's share is missing: it depends on every row": (G - OF_VARIANCE) / STD,
-            "the variance's share is missing: it depends on every row": (G - OF_MEAN) / STD,
-            "n - 1: in the forward pass the variance is a mean over n rows": (G - OF_MEAN - sample)
-            / STD,
-            "eps is missing in the backward pass": (
-                (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]) / np.sqrt([3, 8])
-            ),
+            "the mean's share is missing: it depends on every row": dx(mean=0),
+            "the variance's share is missing: it depends on every row": dx(variance=0),
+            "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
+            "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
             "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
-                (G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0)) / STD,
-                (G - OF_MEAN - CENTRED * (G * X_HAT).mean(axis=0)) / STD,
-                (G - OF_MEAN - X_HAT * (G * CENTRED).mean(axis=0)) / STD,
+                by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED)
             ),
         },
         slips={
             "where is gamma? g is the gradient with respect to x_hat": AnyOf(
-                ungated / STD, (UPSTREAM - OF_MEAN - OF_VARIANCE) / STD
+                own / STD, dx(UPSTREAM)
             ),
             "where is the division by sqrt(var + eps)?": DX * STD,
             "divided by var + eps; where is the root?": DX / STD,
             "subtract the shares of mean and variance, do not add them": AnyOf(
-                (G + OF_MEAN + OF_VARIANCE) / STD,
-                (G - OF_MEAN + OF_VARIANCE) / STD,
-                (G + OF_MEAN - OF_VARIANCE) / STD,
+                dx(G, -OF_MEAN, -OF_VARIANCE), dx(mean=-OF_MEAN), dx(variance=-OF_VARIANCE)
             ),
             "the shares of mean and variance are means over the rows, not sums": AnyOf(
-                (G - n * OF_MEAN - n * OF_VARIANCE) / STD,
-                (G - OF_MEAN - n * OF_VARIANCE) / STD,
-                (G - n * OF_MEAN - OF_VARIANCE) / STD,
+                dx(G, n * OF_MEAN, n * OF_VARIANCE), dx(mean=n * OF_MEAN), by(X_HAT, n * X_HAT)
             ),
         },
     )
