@@ -16,22 +16,20 @@ def check_one_entry(sub):
     """The slope of x*x at 3 is measured as 6 + h."""
     x = np.array([3.0])
     other_steps = AnyOf(*([6 + 10.0**-k] for k in range(1, 7)))  # the rest is lost in rounding
-    Call(sub, "forward_difference", squares(), x, h=H).gives(
-        [6.25],
-        {
-            "that is the slope between x and x - h; step ahead, to x + h": [5.75],
-            "that is 6 exactly; the measured slope from x to x + h is not": [6.0],
-            "use the step h that the call gives; yours is another": other_steps,
-        },
-        slips={
-            "the rise of f is divided by the step; where do you divide?": [1.5625],
-            "the distance between x and x + h is h, not 2*h": [3.125],
-            "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
-            "x moves by -h, where it should move by +h": [-5.75],
-            "x becomes h; add h to it: +=": [(H * H - 9) / H],
-            "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
-        },
-    )
+    mistakes = {
+        "that is the slope between x and x - h; step ahead, to x + h": [5.75],
+        "that is 6 exactly; the measured slope from x to x + h is not": [6.0],
+        "use the step h that the call gives; yours is another": other_steps,
+    }
+    slips = {
+        "the rise of f is divided by the step; where do you divide?": [1.5625],
+        "the distance between x and x + h is h, not 2*h": [3.125],
+        "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
+        "x moves by -h, where it should move by +h": [-5.75],
+        "x becomes h; add h to it: +=": [(H * H - 9) / H],
+        "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
+    }
+    Call(sub, "forward_difference", squares(), x, h=H).gives([6.25], mistakes, slips=slips)
 
 
 @builds_on(check_one_entry)
@@ -40,17 +38,15 @@ def check_each_entry_has_its_own_slope(sub):
     x = np.array([1.0, 2.0, -4.0])
     right = 2 * x + H
     together = np.sum(right)
-    Call(sub, "forward_difference", squares(), x, h=H).gives(
-        right,
-        {
-            "all entries moved at once; move one, leave the others": together,
-            "a slope may be negative: is there an abs too many?": np.abs(right),
-            "all entries moved at once, every time; move entry i only": np.full(3, together),
-            "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
-            "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
-            "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
-        },
-    )
+    mistakes = {
+        "all entries moved at once; move one, leave the others": together,
+        "a slope may be negative: is there an abs too many?": np.abs(right),
+        "all entries moved at once, every time; move entry i only": np.full(3, together),
+        "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
+        "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
+        "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
+    }
+    Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)
 
 
 @builds_on(check_each_entry_has_its_own_slope)
@@ -58,13 +54,11 @@ def check_any_function(sub):
     """The slopes come from f, for any f."""
     x = np.array([1.0, 2.0, 0.5])
     f = Formula("x[0] * x[1] + 3 * x[2]", lambda x: x[0] * x[1] + 3 * x[2])
-    Call(sub, "forward_difference", f, x, h=H).gives(
-        [2.0, 1.0, 3.0],
-        {
-            "that is the answer for sum(x*x); call f instead": 2 * x + H,
-            "that is the derivative of sum(x*x); call f instead": 2 * x,
-        },
-    )
+    mistakes = {
+        "that is the answer for sum(x*x); call f instead": 2 * x + H,
+        "that is the derivative of sum(x*x); call f instead": 2 * x,
+    }
+    Call(sub, "forward_difference", f, x, h=H).gives([2.0, 1.0, 3.0], mistakes)
 
 
 @builds_on(check_each_entry_has_its_own_slope)
@@ -72,18 +66,15 @@ def check_any_shape(sub):
     """A matrix gets a matrix of slopes, and a single number gets one slope."""
     x = np.array([[1.0, 2.0], [-3.0, 0.5]])
     right = 2 * x + H
-    Call(sub, "forward_difference", squares(), x, h=H).gives(
-        right,
-        {
-            "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": (
-                np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
-            ),
-            "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
-        },
-    )
-    Call(sub, "forward_difference", squares(), np.array(2.0), h=H).gives(
-        np.array(4.25), {"the number is right; its shape should be that of x, ()": [4.25]}
-    )
+    mistakes = {
+        "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": (
+            np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
+        ),
+        "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
+    }
+    Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)
+    mistakes = {"the number is right; its shape should be that of x, ()": [4.25]}
+    Call(sub, "forward_difference", squares(), np.array(2.0), h=H).gives(np.array(4.25), mistakes)
 
 
 @after(check_one_entry)

@@ -44,21 +44,18 @@ def check_any_shape(sub):
     x = np.array([[1.0, -2.0], [3.0, 0.5]])
     right = 3 * x * x + H * H
     rows = np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
-    Call(sub, "central_difference", cubes(), x, h=H).gives(
-        right,
-        {
-            "all entries moved at once; move one, leave the others": right.sum(),
-            "only the first entry has a slope: the return is inside the loop": [
-                [right[0, 0], 0],
-                [0, 0],
-            ],
-            "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
-            "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
-        },
-    )
-    Call(sub, "central_difference", cubes(), np.array(2.0), h=H).gives(
-        np.array(12.0625), {"the number is right; its shape should be that of x, ()": [12.0625]}
-    )
+    mistakes = {
+        "all entries moved at once; move one, leave the others": right.sum(),
+        "only the first entry has a slope: the return is inside the loop": [
+            [right[0, 0], 0],
+            [0, 0],
+        ],
+        "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
+        "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
+    }
+    Call(sub, "central_difference", cubes(), x, h=H).gives(right, mistakes)
+    mistakes = {"the number is right; its shape should be that of x, ()": [12.0625]}
+    Call(sub, "central_difference", cubes(), np.array(2.0), h=H).gives(np.array(12.0625), mistakes)
 
 
 @after(check_one_entry)
@@ -75,37 +72,31 @@ def check_the_step_taken(sub):
     f = Formula("sum(x)", np.sum)
     x, h = np.array([1.23e10]), 1e-5
     wished = ((x + h) - (x - h)) / (2 * h)
-    Call(sub, "central_difference", f, x, h=h).gives(
-        [1.0],
-        {"x + h is rounded here, and 2*h is not how far apart the two places are": wished},
-    )
+    mistakes = {"x + h is rounded here, and 2*h is not how far apart the two places are": wished}
+    Call(sub, "central_difference", f, x, h=h).gives([1.0], mistakes)
 
 
 @builds_on(check_any_shape)
 def check_outputs_are_weighted(sub):
     """With upstream, each output counts with its weight."""
     x, upstream = np.array([1.0, 2.0, -4.0]), np.array([0.5, -3.0, 2.0])
-    Call(sub, "array_difference", SQUARES, x, upstream, h=H).gives(
-        2 * x * upstream,
-        {
-            "every output counts the same here; where does upstream enter?": 2 * x,
-            "each slope is divided by its weight": 2 * x / upstream,
-            "a slope may be negative: is there an abs that should go?": np.abs(2 * x * upstream),
-        },
-    )
+    mistakes = {
+        "every output counts the same here; where does upstream enter?": 2 * x,
+        "each slope is divided by its weight": 2 * x / upstream,
+        "a slope may be negative: is there an abs that should go?": np.abs(2 * x * upstream),
+    }
+    Call(sub, "array_difference", SQUARES, x, upstream, h=H).gives(2 * x * upstream, mistakes)
 
 
 @builds_on(check_one_entry, check_outputs_are_weighted)
 def check_outputs_need_not_look_like_inputs(sub):
     """With 3 inputs and 2 outputs there are 2 weights and 3 slopes."""
     x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])
-    Call(sub, "array_difference", PRODUCT, x, upstream, h=H).gives(
-        upstream @ MATRIX,
-        {
-            "every output counts the same here; where does upstream enter?": MATRIX.sum(axis=0),
-            "that is the change of each output; weight the outputs and add them": MATRIX @ x,
-        },
-    )
+    mistakes = {
+        "every output counts the same here; where does upstream enter?": MATRIX.sum(axis=0),
+        "that is the change of each output; weight the outputs and add them": MATRIX @ x,
+    }
+    Call(sub, "array_difference", PRODUCT, x, upstream, h=H).gives(upstream @ MATRIX, mistakes)
 
 
 @builds_on(check_any_shape)

@@ -13,28 +13,27 @@ def check_each_entry(sub):
     """An error of 1 in 4 is 0.25, and every entry has its own."""
     a, n = np.array([4.0, 2.0, 10.0]), np.array([3.0, 2.5, 10.0])
     right, difference = np.array([0.25, 0.2, 0.0]), np.abs(a - n)
+    slips = {
+        "that is relative to numeric; divide by the larger of the two": difference / n,
+        "that is relative to analytic; divide by the larger of the two": difference / a,
+        "that is relative to the sum of the two; divide by the larger": difference / (a + n),
+        "that is relative to the mean; divide by the larger of the two": 2 * difference / (a + n),
+        "that is the error itself; what is it relative to?": difference,
+        "the error has a sign; take its absolute value": AnyOf(
+            (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
+        ),
+        "that is |a - n / size|, as / comes before -; add parentheses": np.abs(
+            a - n / np.maximum(a, n)
+        ),
+        "that is the largest error; the task is one error for each entry": right.max(),
+        "that is relative to the largest entry of all; each has its own": difference / 10,
+        "that compares the norms; each entry has its own error": (
+            np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
+        ),
+    }
     Call(sub, "relative_error", a, n).gives(
         right,
-        slips={
-            "that is relative to numeric; divide by the larger of the two": difference / n,
-            "that is relative to analytic; divide by the larger of the two": difference / a,
-            "that is relative to the sum of the two; divide by the larger": difference / (a + n),
-            "that is relative to the mean; divide by the larger of the two": 2
-            * difference
-            / (a + n),
-            "that is the error itself; what is it relative to?": difference,
-            "the error has a sign; take its absolute value": AnyOf(
-                (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
-            ),
-            "that is |a - n / size|, as / comes before -; add parentheses": np.abs(
-                a - n / np.maximum(a, n)
-            ),
-            "that is the largest error; the task is one error for each entry": right.max(),
-            "that is relative to the largest entry of all; each has its own": difference / 10,
-            "that compares the norms; each entry has its own error": (
-                np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
-            ),
-        },
+        slips=slips,
         rtol=1e-6,  # the floor has a check of its own
     )
 
@@ -43,17 +42,14 @@ def check_each_entry(sub):
 def check_negative_entries(sub):
     """Slopes may be negative; their size is not."""
     a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
-    Call(sub, "relative_error", a, n).gives(
-        [1.75, 0.5, 2.0],
-        slips={
-            "the size of -4 is 4: take absolute values before the maximum": AnyOf(
-                np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
-                np.abs(a - n) / np.maximum(a, n),
-            ),
-            "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
-        },
-        rtol=1e-6,
-    )
+    slips = {
+        "the size of -4 is 4: take absolute values before the maximum": AnyOf(
+            np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
+            np.abs(a - n) / np.maximum(a, n),
+        ),
+        "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
+    }
+    Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0], slips=slips, rtol=1e-6)
 
 
 @builds_on(check_each_entry, check_negative_entries)
@@ -61,12 +57,11 @@ def check_two_zeros_agree(sub):
     """Two zeros agree, with a floor and without."""
     zeros_and_one = np.array([0.0, 0.0, 1.0])
     for floor in (1e-8, 0.0):
+        mistakes = {
+            "0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0],
+        }
         Call(sub, "relative_error", zeros_and_one, np.array([0.0, 1.0, 1.0]), floor).gives(
-            [0.0, 1.0, 0.0],
-            {
-                "0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0],
-            },
-            rtol=1e-6,
+            [0.0, 1.0, 0.0], mistakes, rtol=1e-6
         )
 
 
@@ -74,32 +69,27 @@ def check_two_zeros_agree(sub):
 def check_the_floor(sub):
     """Nothing is divided by less than the floor."""
     a, n = np.array([2e-9, 1.0]), np.array([1e-9, 2.0])
-    Call(sub, "relative_error", a, n, 1e-8).gives(
-        [0.1, 0.5],
-        {
-            "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
-            "the floor is added; it is the smallest size to divide by": (
-                np.abs(a - n) / (np.maximum(a, n) + 1e-8)
-            ),
-            "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
-        },
-    )
-    Call(sub, "relative_error", a, n, 1e-9).gives(
-        [0.5, 0.5], {"the floor is an argument, and here it is not 1e-8": [0.1, 0.5]}
-    )
+    mistakes = {
+        "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
+        "the floor is added; it is the smallest size to divide by": (
+            np.abs(a - n) / (np.maximum(a, n) + 1e-8)
+        ),
+        "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
+    }
+    Call(sub, "relative_error", a, n, 1e-8).gives([0.1, 0.5], mistakes)
+    mistakes = {"the floor is an argument, and here it is not 1e-8": [0.1, 0.5]}
+    Call(sub, "relative_error", a, n, 1e-9).gives([0.5, 0.5], mistakes)
 
 
 @builds_on(check_each_entry)
 def check_nan_stays_nan(sub):
     """A NaN in either gradient is a NaN in the errors."""
     a, n = np.array([NAN, 1.0, 2.0]), np.array([1.0, NAN, 1.0])
-    Call(sub, "relative_error", a, n).gives(
-        [NAN, NAN, 0.5],
-        {
-            "a NaN was made 0, and looks like perfect agreement": [0.0, 0.0, 0.5],
-            "np.fmax and nan_to_num drop NaN; it has to stay": [1.0, 1.0, 0.5],
-        },
-    )
+    mistakes = {
+        "a NaN was made 0, and looks like perfect agreement": [0.0, 0.0, 0.5],
+        "np.fmax and nan_to_num drop NaN; it has to stay": [1.0, 1.0, 0.5],
+    }
+    Call(sub, "relative_error", a, n).gives([NAN, NAN, 0.5], mistakes)
 
 
 def check_the_bands(sub):
@@ -117,17 +107,15 @@ def check_the_bands(sub):
     ]
     for errors, kinks, right in table:
         worst = max(errors)
-        Call(sub, "band", np.array(errors), kinks).gives(
-            right,
-            {
-                "'at most' includes the limit itself: <=": read(worst, kinks, operator.lt),
-                "the largest error decides, not the first": read(errors[0], kinks),
-                "the largest error decides, not the smallest": read(min(errors), kinks),
-                "the largest error decides, not the mean": read(np.mean(errors), kinks),
-                "what is kinks here?": read(worst, not kinks),
-                "are your limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
-            },
-        )
+        mistakes = {
+            "'at most' includes the limit itself: <=": read(worst, kinks, operator.lt),
+            "the largest error decides, not the first": read(errors[0], kinks),
+            "the largest error decides, not the smallest": read(min(errors), kinks),
+            "the largest error decides, not the mean": read(np.mean(errors), kinks),
+            "what is kinks here?": read(worst, not kinks),
+            "are your limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
+        }
+        Call(sub, "band", np.array(errors), kinks).gives(right, mistakes)
 
 
 LIMITS = ((1e-7, "good"), (1e-4, "fine with kinks"), (1e-2, "suspicious"))
@@ -145,11 +133,9 @@ def read(error, kinks, at_most=operator.le):
 def check_nan_is_wrong(sub):
     """A NaN among the errors is wrong, at any place."""
     for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):
-        Call(sub, "band", np.array(errors)).gives(
-            "wrong",
-            {
-                "a NaN got through: take np.max, and let NaN end in the last branch": AnyOf(
-                    *(word for _, word in LIMITS)
-                )
-            },
-        )
+        mistakes = {
+            "a NaN got through: take np.max, and let NaN end in the last branch": AnyOf(
+                *(word for _, word in LIMITS)
+            )
+        }
+        Call(sub, "band", np.array(errors)).gives("wrong", mistakes)

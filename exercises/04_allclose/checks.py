@@ -48,23 +48,19 @@ def check_what_is_allowed(sub):
 @after(check_what_is_allowed)
 def check_the_two_are_added(sub):
     """The two tolerances are added."""
-    judged(sub, [11.5], [10.0], 0.125, 1.0).gives(
-        True, {"1 + 0.125 * 10 = 2.25 is allowed; the two are added, not tried one by one": False}
-    )
-    judged(sub, [1e-17], [0.0], 1e-6, 1e-12).gives(
-        True, {"an entry that is zero but for rounding is what atol is for": False}
-    )
+    mistakes = {"1 + 0.125 * 10 = 2.25 is allowed; the two are added, not tried one by one": False}
+    judged(sub, [11.5], [10.0], 0.125, 1.0).gives(True, mistakes)
+    mistakes = {"an entry that is zero but for rounding is what atol is for": False}
+    judged(sub, [1e-17], [0.0], 1e-6, 1e-12).gives(True, mistakes)
 
 
 @after(check_what_is_allowed)
 def check_numeric_is_the_reference(sub):
     """The measured value is the reference, not the claim."""
-    judged(sub, [10.0], [1.0], 0.9375, 0.0).gives(
-        False, {"a wrong claim widens its own tolerance: rtol times |numeric|": True}
-    )
-    judged(sub, [1.0], [2.0], 0.5, 0.0).gives(
-        True, {"0.5 * |numeric| is 1, and the error is 1: rtol times |numeric|": False}
-    )
+    mistakes = {"a wrong claim widens its own tolerance: rtol times |numeric|": True}
+    judged(sub, [10.0], [1.0], 0.9375, 0.0).gives(False, mistakes)
+    mistakes = {"0.5 * |numeric| is 1, and the error is 1: rtol times |numeric|": False}
+    judged(sub, [1.0], [2.0], 0.5, 0.0).gives(True, mistakes)
 
 
 @after(check_what_is_allowed)
@@ -72,21 +68,18 @@ def check_every_entry_counts(sub):
     """One wrong entry among many right ones is enough."""
     claimed, measured = np.ones((3, 4)), np.ones((3, 4))
     claimed[2, 1] = 1.5
-    judged(sub, claimed, measured, 0.25, 0.125).gives(
-        False, {"one entry of 12 is wrong: no mean, no norm, and np.all, not np.any": True}
-    )
-    judged(sub, [1e6 + 1, 1e-3], [1e6, 2e-3], 1e-5, 0.0).gives(
-        False, {"the small entry is off by half; what is allowed is each entry's own": True}
-    )
+    mistakes = {"one entry of 12 is wrong: no mean, no norm, and np.all, not np.any": True}
+    judged(sub, claimed, measured, 0.25, 0.125).gives(False, mistakes)
+    mistakes = {"the small entry is off by half; what is allowed is each entry's own": True}
+    judged(sub, [1e6 + 1, 1e-3], [1e6, 2e-3], 1e-5, 0.0).gives(False, mistakes)
 
 
 @after(check_what_is_allowed)
 def check_what_is_not_finite(sub):
     """NaN and infinity are never close."""
     for bad in ([NAN, 1.0], [1.0, NAN], [NAN, NAN], [INF, INF], [1.0, INF], [-INF, INF]):
-        judged(sub, [0.0, bad[0]], [0.0, bad[1]], 0.5, 0.5).gives(
-            False, {"an infinite value allows any error, and NaN is close to nothing": True}
-        )
+        mistakes = {"an infinite value allows any error, and NaN is close to nothing": True}
+        judged(sub, [0.0, bad[0]], [0.0, bad[1]], 0.5, 0.5).gives(False, mistakes)
 
 
 @after(check_what_is_allowed)
@@ -105,9 +98,8 @@ def check_shapes_must_be_equal(sub):
 def check_nothing_compared(sub):
     """Two empty gradients confirm nothing."""
     for shape in ((0,), (0, 3)):
-        judged(sub, np.zeros(shape), np.zeros(shape), 1.0, 1.0).gives(
-            False, {"np.all of nothing is True; count the entries": True}
-        )
+        mistakes = {"np.all of nothing is True; count the entries": True}
+        judged(sub, np.zeros(shape), np.zeros(shape), 1.0, 1.0).gives(False, mistakes)
 
 
 @after(check_what_is_allowed)

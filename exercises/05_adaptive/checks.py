@@ -12,25 +12,21 @@ def check_five_points(sub):
     h = 0.25
     fourth = Formula("x**4", lambda x: x * x * x * x)
     near, half, far = 4 + 4 * h * h, 4 + h * h, 4 + 16 * h * h  # central differences at 1
-    Call(sub, "five_point", fourth, 1.0, h=h).gives(
-        4.0,
-        slips={
-            "that is the central difference at h; it needs the one at 2*h too": near,
-            "that is the central difference at 2*h; it needs the one at h too": far,
-            "the 4 belongs to the shorter step": (4 * far - near) / 3,
-            "the sum of the weights is 3: divide by it": 4 * near - far,
-            "subtract the two, do not add them": (4 * near + far) / 3,
-            "the second step is twice the first, not half of it": (4 * near - half) / 3,
-            "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
-            "that is 4 * central(h) - central(2*h) / 3, as / comes before -; add parentheses": 4
-            * near
-            - far / 3,
-        },
-    )
+    slips = {
+        "that is the central difference at h; it needs the one at 2*h too": near,
+        "that is the central difference at 2*h; it needs the one at h too": far,
+        "the 4 belongs to the shorter step": (4 * far - near) / 3,
+        "the sum of the weights is 3: divide by it": 4 * near - far,
+        "subtract the two, do not add them": (4 * near + far) / 3,
+        "the second step is twice the first, not half of it": (4 * near - half) / 3,
+        "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+        "that is 4 * central(h) - central(2*h) / 3, as / comes before -; add parentheses": 4 * near
+        - far / 3,
+    }
+    Call(sub, "five_point", fourth, 1.0, h=h).gives(4.0, slips=slips)
     fifth = Formula("x**5", lambda x: x * x * x * x * x)
-    Call(sub, "five_point", fifth, 1.0, h=h).gives(
-        5 - 4 * h**4, {"that is the slope by the rule; the task is to measure it": 5.0}
-    )
+    mistakes = {"that is the slope by the rule; the task is to measure it": 5.0}
+    Call(sub, "five_point", fifth, 1.0, h=h).gives(5 - 4 * h**4, mistakes)
 
 
 @builds_on(check_five_points)

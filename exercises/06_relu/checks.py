@@ -13,45 +13,41 @@ UPSTREAM = np.array([3.0, -4.0, 0.1])
 def check_forward(sub):
     """Positive numbers pass, and the others become 0."""
     x = SHOWN_TO_RELU
-    Call(sub, "relu", x).gives(
-        [[0, 2, 0.5], [0, 0, 3]],
-        {
-            "that is the mask, 1 where x is positive; pass the number itself": x > 0,
-            "np.max gives one number; np.maximum works entry by entry": 3.0,
-            "that is |x|; negative numbers become 0": np.abs(x),
-            "that is min(x, 0), the other half": np.minimum(x, 0),
-            "a negative number becomes 0, and keeps its place": x[x > 0],
-        },
-    )
+    mistakes = {
+        "that is the mask, 1 where x is positive; pass the number itself": x > 0,
+        "np.max gives one number; np.maximum works entry by entry": 3.0,
+        "that is |x|; negative numbers become 0": np.abs(x),
+        "that is min(x, 0), the other half": np.minimum(x, 0),
+        "a negative number becomes 0, and keeps its place": x[x > 0],
+    }
+    Call(sub, "relu", x).gives([[0, 2, 0.5], [0, 0, 3]], mistakes)
 
 
 def check_one_entry_at_a_time(sub):
     """An open gate passes upstream on, a shut gate passes 0."""
-    Call(sub, "relu_backward", X, UPSTREAM).gives(
-        [0.0, -4.0, 0.1],
-        {
-            "you returned upstream; which gates are shut?": UPSTREAM,
-            "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": (
-                UPSTREAM * np.maximum(X, 0)
-            ),
-            "that is upstream * x; how fast does relu(x) grow, where x is 2?": UPSTREAM * X,
-            "that is relu of upstream; the sign of x decides, not the sign of upstream": (
-                np.maximum(UPSTREAM, 0)
-            ),
-            "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
-            "you returned relu(x), the forward pass": np.maximum(X, 0),
-            "x and upstream have changed places": X * (UPSTREAM > 0),
-            "that is the mask of another x, kept from a call of relu; make it from this x": (
-                UPSTREAM * (SHOWN_TO_RELU > 0)
-            ),
-        },
-        slips={
-            "you returned the mask; where does `upstream` enter?": X > 0,
-            "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
-            "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": UPSTREAM
-            * (X > 1),
-        },
-    )
+    mistakes = {
+        "you returned upstream; which gates are shut?": UPSTREAM,
+        "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": (
+            UPSTREAM * np.maximum(X, 0)
+        ),
+        "that is upstream * x; how fast does relu(x) grow, where x is 2?": UPSTREAM * X,
+        "that is relu of upstream; the sign of x decides, not the sign of upstream": (
+            np.maximum(UPSTREAM, 0)
+        ),
+        "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
+        "you returned relu(x), the forward pass": np.maximum(X, 0),
+        "x and upstream have changed places": X * (UPSTREAM > 0),
+        "that is the mask of another x, kept from a call of relu; make it from this x": (
+            UPSTREAM * (SHOWN_TO_RELU > 0)
+        ),
+    }
+    slips = {
+        "you returned the mask; where does `upstream` enter?": X > 0,
+        "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
+        "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": UPSTREAM
+        * (X > 1),
+    }
+    Call(sub, "relu_backward", X, UPSTREAM).gives([0.0, -4.0, 0.1], mistakes, slips=slips)
 
 
 @builds_on(check_one_entry_at_a_time)
@@ -62,11 +58,8 @@ def check_finite_differences_agree(sub):
         x = rng.choice([-1.0, 1.0], size=shape) * rng.uniform(0.5, 2.0, size=shape).round(1)
         upstream = rng.normal(size=shape).round(1)
         numeric = central_difference(lambda x: np.maximum(x, 0), x, h=1e-3, upstream=upstream)
-        Call(sub, "relu_backward", x, upstream).gives(
-            rounded(numeric),
-            {"that is the answer to the last example; compute it from x": [0.0, -4.0, 0.1]},
-            rtol=1e-6,
-        )
+        mistakes = {"that is the answer to the last example; compute it from x": [0.0, -4.0, 0.1]}
+        Call(sub, "relu_backward", x, upstream).gives(rounded(numeric), mistakes, rtol=1e-6)
 
 
 @after(check_one_entry_at_a_time)
@@ -88,14 +81,12 @@ def check_zero_is_a_subgradient(sub):
 def check_nothing_is_remembered(sub):
     """A second call with other arrays gives another answer."""
     Call(sub, "relu_backward", X, UPSTREAM).run()
-    Call(sub, "relu_backward", -X, 2 * UPSTREAM).gives(
-        [6.0, 0.0, 0.0],
-        {
-            "that is the answer to the last call; do you keep something from it?": [0.0, -4.0, 0.1],
-            "the answers of two calls are added; start from zero each time": [6.0, -4.0, 0.1],
-            "the mask of the last call is still in use": [0.0, -8.0, 0.2],
-        },
-    )
+    mistakes = {
+        "that is the answer to the last call; do you keep something from it?": [0.0, -4.0, 0.1],
+        "the answers of two calls are added; start from zero each time": [6.0, -4.0, 0.1],
+        "the mask of the last call is still in use": [0.0, -8.0, 0.2],
+    }
+    Call(sub, "relu_backward", -X, 2 * UPSTREAM).gives([6.0, 0.0, 0.0], mistakes)
 
 
 @after(check_one_entry_at_a_time)

@@ -18,17 +18,14 @@ def check_probabilities(sub):
     e = np.exp(SCORES)
     s = np.exp(SCORES - SCORES.max(axis=1, keepdims=True))
     all_scores, columns = AnyOf(e / e.sum(), s / s.sum()), AnyOf(e / e.sum(0), s / s.sum(0))
-    Call(sub, "softmax", SCORES).gives(
-        PROBABILITIES,
-        slips={
-            "the exponentials are not divided by anything": e,
-            "divided by the sum of all scores; each row has its own: axis=1": all_scores,
-            "the sum runs over the rows, axis=0; each example has its own: axis=1": columns,
-            "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
-            "the scores themselves are divided; where is exp?": SCORES
-            / [[np.log(10)], [np.log(6)]],
-        },
-    )
+    slips = {
+        "the exponentials are not divided by anything": e,
+        "divided by the sum of all scores; each row has its own: axis=1": all_scores,
+        "the sum runs over the rows, axis=0; each example has its own: axis=1": columns,
+        "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
+        "the scores themselves are divided; where is exp?": SCORES / [[np.log(10)], [np.log(6)]],
+    }
+    Call(sub, "softmax", SCORES).gives(PROBABILITIES, slips=slips)
 
 
 @builds_on(check_probabilities)
@@ -42,13 +39,11 @@ def check_large_scores(sub):
     ):
         scores = np.array(scores)
         large, small = np.where(scores, np.nan, right), np.where(scores, right, np.nan)
-        Call(sub, "softmax", scores).gives(
-            right,
-            {
-                "exp overflows, or all of a row underflows: subtract its largest score": large,
-                "subtract each row's own largest score, not the largest of all": small,
-            },
-        )
+        mistakes = {
+            "exp overflows, or all of a row underflows: subtract its largest score": large,
+            "subtract each row's own largest score, not the largest of all": small,
+        }
+        Call(sub, "softmax", scores).gives(right, mistakes)
 
 
 def check_the_loss(sub):
@@ -56,33 +51,31 @@ def check_the_loss(sub):
     top, own = SCORES.max(axis=1), SCORES[[0, 1], LABELS]
     log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
     of_all = -np.log(PROBABILITIES)
-    Call(sub, "cross_entropy", SCORES, LABELS).gives(
-        LOSSES.mean(),
-        {
-            "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
-            "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
-            "the sign: -log of a probability is positive": -LOSSES.mean(),
-            "that is one loss for each example; take their mean": LOSSES,
-            "that counts all classes; only the right one of each example enters": AnyOf(
-                of_all.mean(), of_all.sum() / 2
-            ),
-            "that is another logarithm; the natural one is np.log": AnyOf(
-                *(LOSSES.mean() / np.log(base) for base in (2, 10)),
-                *((log_sum / np.log(base) + top - own).mean() for base in (2, 10)),
-            ),
-            "the largest score is taken off both, the sum and the score of the right class": AnyOf(
-                (LOSSES - top).mean(), (LOSSES + top).mean()
-            ),
-            "-log p is a difference: the score of the right class is taken off": AnyOf(
-                (log_sum + own - top).mean(), (log_sum + own).mean()
-            ),
-            "that is minus the logarithm of the mean; the loss is the mean of the logarithms": (
-                -np.log(np.exp(-LOSSES).mean())
-            ),
-            "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
-            "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
-        },
-    )
+    mistakes = {
+        "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
+        "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
+        "the sign: -log of a probability is positive": -LOSSES.mean(),
+        "that is one loss for each example; take their mean": LOSSES,
+        "that counts all classes; only the right one of each example enters": AnyOf(
+            of_all.mean(), of_all.sum() / 2
+        ),
+        "that is another logarithm; the natural one is np.log": AnyOf(
+            *(LOSSES.mean() / np.log(base) for base in (2, 10)),
+            *((log_sum / np.log(base) + top - own).mean() for base in (2, 10)),
+        ),
+        "the largest score is taken off both, the sum and the score of the right class": AnyOf(
+            (LOSSES - top).mean(), (LOSSES + top).mean()
+        ),
+        "-log p is a difference: the score of the right class is taken off": AnyOf(
+            (log_sum + own - top).mean(), (log_sum + own).mean()
+        ),
+        "that is minus the logarithm of the mean; the loss is the mean of the logarithms": (
+            -np.log(np.exp(-LOSSES).mean())
+        ),
+        "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
+        "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
+    }
+    Call(sub, "cross_entropy", SCORES, LABELS).gives(LOSSES.mean(), mistakes)
 
 
 @builds_on(check_the_loss)
@@ -90,16 +83,14 @@ def check_the_loss_of_a_lost_case(sub):
     """The loss is finite even where the probability underflows."""
     scores = np.array([[1000.0, 0.0], [0.0, 0.0]])
     right = (1000 + np.log(2)) / 2
-    Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(
-        right,
-        {
-            "log(0): the probability underflowed before the logarithm was taken": np.inf,
-            "exp overflowed: subtract the largest score of each row first": np.nan,
-            "a guard inside the logarithm hides the true loss; no guard is needed": AnyOf(
-                *(-np.log([guard, 0.5]).mean() for guard in GUARDS)
-            ),
-        },
-    )
+    mistakes = {
+        "log(0): the probability underflowed before the logarithm was taken": np.inf,
+        "exp overflowed: subtract the largest score of each row first": np.nan,
+        "a guard inside the logarithm hides the true loss; no guard is needed": AnyOf(
+            *(-np.log([guard, 0.5]).mean() for guard in GUARDS)
+        ),
+    }
+    Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(right, mistakes)
 
 
 @builds_on(check_probabilities)

@@ -60,15 +60,13 @@ def network_call(sub, name, network, lam=None, part=None):
 
 def check_hidden_and_scores(sub):
     """Forward gives the hidden units and the scores."""
-    network_call(sub, "forward", HAND, part="hidden").gives(
-        HIDDEN,
-        slips={
-            "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
-            "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
-            "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
-            "those are the scores; hidden comes first": np.zeros((2, 3)),
-        },
-    )
+    slips = {
+        "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
+        "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
+        "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
+        "those are the scores; hidden comes first": np.zeros((2, 3)),
+    }
+    network_call(sub, "forward", HAND, part="hidden").gives(HIDDEN, slips=slips)
     b2 = np.array([0.0, 1.0, -3.0])
     network_call(sub, "forward", SimpleNamespace(**{**vars(HAND), "b2": b2}), part="scores").gives(
         [[0, 0, -2], [0, 0, -2]],
@@ -84,17 +82,15 @@ def check_hidden_and_scores(sub):
 @builds_on(check_hidden_and_scores)
 def check_the_loss(sub):
     """The loss is the mean cross-entropy of the scores."""
-    network_call(sub, "loss", HAND, lam=0).gives(
-        np.log(3),
-        {
-            "that is the sum over the examples; the loss is their mean": 2 * np.log(3),
-            "the sign: -log of a probability is positive": -np.log(3),
-            "that is one loss for each example; take their mean": np.log([3, 3]),
-            "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
-            "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
-            "that is log2; the natural logarithm is np.log": np.log2(3),
-        },
-    )
+    mistakes = {
+        "that is the sum over the examples; the loss is their mean": 2 * np.log(3),
+        "the sign: -log of a probability is positive": -np.log(3),
+        "that is one loss for each example; take their mean": np.log([3, 3]),
+        "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
+        "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
+        "that is log2; the natural logarithm is np.log": np.log2(3),
+    }
+    network_call(sub, "loss", HAND, lam=0).gives(np.log(3), mistakes)
     network = random_network((4, 3, 5, 3), seed=2)
     network_call(sub, "loss", network, lam=0).gives(
         -log_probabilities(network)[np.arange(4), network.labels].mean(),
@@ -105,18 +101,16 @@ def check_the_loss(sub):
             ),
         },
     )
-    network_call(sub, "loss", LARGE, lam=0).gives(
-        1000 / 2,
-        {
-            "large scores: subtract the largest of each row first, as in exercise 7": np.nan,
-            "large scores: subtract the largest of each row first, and take no logarithm of a "
-            "probability that has become 0; see exercise 7": np.inf,
-            "a guard inside the logarithm hides the true loss; see exercise 7": AnyOf(
-                *(-np.log(guard) / 2 for guard in GUARDS),
-                *(-np.log([guard, 1 + guard]).mean() for guard in GUARDS),
-            ),
-        },
-    )
+    mistakes = {
+        "large scores: subtract the largest of each row first, as in exercise 7": np.nan,
+        "large scores: subtract the largest of each row first, and take no logarithm of a "
+        "probability that has become 0; see exercise 7": np.inf,
+        "a guard inside the logarithm hides the true loss; see exercise 7": AnyOf(
+            *(-np.log(guard) / 2 for guard in GUARDS),
+            *(-np.log([guard, 1 + guard]).mean() for guard in GUARDS),
+        ),
+    }
+    network_call(sub, "loss", LARGE, lam=0).gives(1000 / 2, mistakes)
 
 
 @builds_on(check_the_loss)
@@ -127,31 +121,27 @@ def check_the_penalty(sub):
     def plus(of):
         return data + 0.1 * (of(HAND.W1) + of(HAND.W2))
 
-    network_call(sub, "loss", HAND, lam=0.2).gives(
-        data + 0.1 * SQUARES,
-        {
-            "where is the penalty?": data,
-            "lam / 2, not lam": data + 0.2 * SQUARES,
-            "the biases are not penalized": AnyOf(
-                data + 0.1 * ALL_SQUARES, data + 0.2 * ALL_SQUARES
-            ),
-            "the penalty is added once, not once for each example": AnyOf(
-                data + 0.05 * SQUARES, data + 0.4 * SQUARES
-            ),
-            "both weight matrices are penalized": AnyOf(
-                data + 0.1 * (HAND.W1**2).sum(), data + 0.1 * (HAND.W2**2).sum()
-            ),
-            "the sign: the penalty makes the loss larger": data - 0.1 * SQUARES,
-            "the squares themselves are added up, without a root": (
-                AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
-            ),
-            "the weights are squared before they are added up": plus(np.sum),
-            "the squares are added up, not averaged": plus(lambda w: (w**2).mean()),
-            "W * W squares each entry; the matrix product W @ W.T does not": AnyOf(
-                plus(lambda w: (w @ w.T).sum()), plus(lambda w: (w.T @ w).sum())
-            ),
-        },
-    )
+    mistakes = {
+        "where is the penalty?": data,
+        "lam / 2, not lam": data + 0.2 * SQUARES,
+        "the biases are not penalized": AnyOf(data + 0.1 * ALL_SQUARES, data + 0.2 * ALL_SQUARES),
+        "the penalty is added once, not once for each example": AnyOf(
+            data + 0.05 * SQUARES, data + 0.4 * SQUARES
+        ),
+        "both weight matrices are penalized": AnyOf(
+            data + 0.1 * (HAND.W1**2).sum(), data + 0.1 * (HAND.W2**2).sum()
+        ),
+        "the sign: the penalty makes the loss larger": data - 0.1 * SQUARES,
+        "the squares themselves are added up, without a root": (
+            AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
+        ),
+        "the weights are squared before they are added up": plus(np.sum),
+        "the squares are added up, not averaged": plus(lambda w: (w**2).mean()),
+        "W * W squares each entry; the matrix product W @ W.T does not": AnyOf(
+            plus(lambda w: (w @ w.T).sum()), plus(lambda w: (w.T @ w).sum())
+        ),
+    }
+    network_call(sub, "loss", HAND, lam=0.2).gives(data + 0.1 * SQUARES, mistakes)
 
 
 @builds_on(check_hidden_and_scores)
@@ -181,87 +171,75 @@ def check_nothing_is_remembered(sub):
 def check_the_second_layer(sub):
     """Without a penalty: dW2 and db2 are right."""
     right = HIDDEN.T @ D_SCORES
-    network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(
-        right,
-        {
-            "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
-            "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
-            "subtract 1 for the right class": AnyOf(HIDDEN.T @ THIRDS / 2, HIDDEN.T @ THIRDS),
-            "divide the 1 that is subtracted by n, too": HIDDEN.T @ (THIRDS / 2 - ONE_HOT),
-            "each row has one label: d_scores[np.arange(len(labels)), labels]": (
-                HIDDEN.T @ (THIRDS - ONE_HOT.max(axis=0)) / 2
-            ),
-            "a label is the number of a column: subtract 1 in that column, not the label": (
-                HIDDEN.T @ (THIRDS - HAND.labels[:, None]) / 2
-            ),
-            "softmax makes rows of probabilities, not columns: axis=1": (
-                HIDDEN.T @ (1 / 2 - ONE_HOT) / 2
-            ),
-            "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
-            "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
-        },
-        slips={
-            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
-            "divided by n twice": right / 2,
-            "the 1 that is taken off is divided by n twice": right + HIDDEN.T @ ONE_HOT / 4,
-            "n is the number of examples, len(X); is X.shape[1] the number of features?": (
-                right * 2 / 3
-            ),
-            "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
-                -right, -2 * right
-            ),
-        },
-    )
-    network_call(sub, "gradient", HAND, lam=0, part="db2").gives(
-        D_SCORES.sum(axis=0),
-        {
-            "one row for each example; the bias is added to all rows, so add them up": AnyOf(
-                D_SCORES, 2 * D_SCORES
-            ),
-            "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
-            "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
-            "a single number: each class has its own bias": D_SCORES.sum(),
-        },
-    )
+    mistakes = {
+        "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
+        "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
+        "subtract 1 for the right class": AnyOf(HIDDEN.T @ THIRDS / 2, HIDDEN.T @ THIRDS),
+        "divide the 1 that is subtracted by n, too": HIDDEN.T @ (THIRDS / 2 - ONE_HOT),
+        "each row has one label: d_scores[np.arange(len(labels)), labels]": (
+            HIDDEN.T @ (THIRDS - ONE_HOT.max(axis=0)) / 2
+        ),
+        "a label is the number of a column: subtract 1 in that column, not the label": (
+            HIDDEN.T @ (THIRDS - HAND.labels[:, None]) / 2
+        ),
+        "softmax makes rows of probabilities, not columns: axis=1": (
+            HIDDEN.T @ (1 / 2 - ONE_HOT) / 2
+        ),
+        "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
+        "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
+    }
+    slips = {
+        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+        "divided by n twice": right / 2,
+        "the 1 that is taken off is divided by n twice": right + HIDDEN.T @ ONE_HOT / 4,
+        "n is the number of examples, len(X); is X.shape[1] the number of features?": right * 2 / 3,
+        "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
+            -right, -2 * right
+        ),
+    }
+    network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(right, mistakes, slips=slips)
+    mistakes = {
+        "one row for each example; the bias is added to all rows, so add them up": AnyOf(
+            D_SCORES, 2 * D_SCORES
+        ),
+        "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
+        "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
+        "a single number: each class has its own bias": D_SCORES.sum(),
+    }
+    network_call(sub, "gradient", HAND, lam=0, part="db2").gives(D_SCORES.sum(axis=0), mistakes)
 
 
 @builds_on(check_the_second_layer)
 def check_the_first_layer(sub):
     """Without a penalty: dW1 and db1 are right."""
     right = HAND.X.T @ GATED
-    network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(
-        right,
-        {
-            "the gate is missing: a unit that was shut passes nothing back": HAND.X.T @ D_HIDDEN,
-            "the loss is a mean over 2 examples; where is the 2?": 2 * right,
-            "the gate is open where the unit was positive, not where its gradient is": (
-                HAND.X.T @ np.maximum(D_HIDDEN, 0)
-            ),
-            "the slope of an open gate is 1, not the value that passes": (
-                HAND.X.T @ (D_HIDDEN * HIDDEN)
-            ),
-            "on the way back the weights are transposed: which classes does a unit feed?": AnyOf(
-                HAND.X.T @ ((D_SCORES @ HAND.W2) * (HIDDEN > 0)), HAND.X.T @ (D_SCORES @ HAND.W2)
-            ),
-            "W2 is missing: the classes are not the units": AnyOf(
-                HAND.X.T @ (D_SCORES * (HIDDEN > 0)), HAND.X.T @ D_SCORES
-            ),
-            "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
-            "the sign of dW1 is the other one": -right,
-        },
-    )
-    network_call(sub, "gradient", HAND, lam=0, part="db1").gives(
-        GATED.sum(axis=0),
-        {
-            "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
-            "one row for each example; the bias is added to all rows, so add them up": GATED,
-            "added up along the wrong axis: a bias has one entry for each unit": AnyOf(
-                GATED.sum(axis=1), D_HIDDEN.sum(axis=1)
-            ),
-            "the mean is in d_scores already; add the rows up": GATED.mean(axis=0),
-            "that is db2; the order is dW1, db1, dW2, db2": D_SCORES.sum(axis=0),
-        },
-    )
+    mistakes = {
+        "the gate is missing: a unit that was shut passes nothing back": HAND.X.T @ D_HIDDEN,
+        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+        "the gate is open where the unit was positive, not where its gradient is": (
+            HAND.X.T @ np.maximum(D_HIDDEN, 0)
+        ),
+        "the slope of an open gate is 1, not the value that passes": HAND.X.T @ (D_HIDDEN * HIDDEN),
+        "on the way back the weights are transposed: which classes does a unit feed?": AnyOf(
+            HAND.X.T @ ((D_SCORES @ HAND.W2) * (HIDDEN > 0)), HAND.X.T @ (D_SCORES @ HAND.W2)
+        ),
+        "W2 is missing: the classes are not the units": AnyOf(
+            HAND.X.T @ (D_SCORES * (HIDDEN > 0)), HAND.X.T @ D_SCORES
+        ),
+        "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
+        "the sign of dW1 is the other one": -right,
+    }
+    network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(right, mistakes)
+    mistakes = {
+        "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
+        "one row for each example; the bias is added to all rows, so add them up": GATED,
+        "added up along the wrong axis: a bias has one entry for each unit": AnyOf(
+            GATED.sum(axis=1), D_HIDDEN.sum(axis=1)
+        ),
+        "the mean is in d_scores already; add the rows up": GATED.mean(axis=0),
+        "that is db2; the order is dW1, db1, dW2, db2": D_SCORES.sum(axis=0),
+    }
+    network_call(sub, "gradient", HAND, lam=0, part="db1").gives(GATED.sum(axis=0), mistakes)
 
 
 @builds_on(check_the_second_layer, check_the_first_layer)
@@ -288,14 +266,12 @@ def check_the_penalty_on_the_way_back(sub):
             },
         )
     for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
-        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(
-            data.sum(axis=0),
-            {
-                "the biases are not penalized": AnyOf(
-                    data.sum(axis=0) + 0.2 * bias, data.sum(axis=0) + 0.4 * bias
-                )
-            },
-        )
+        mistakes = {
+            "the biases are not penalized": AnyOf(
+                data.sum(axis=0) + 0.2 * bias, data.sum(axis=0) + 0.4 * bias
+            )
+        }
+        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data.sum(axis=0), mistakes)
 
 
 @builds_on(check_the_second_layer, check_the_first_layer)

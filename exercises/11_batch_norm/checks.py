@@ -28,25 +28,23 @@ def check_forward(sub):
     def scaled(x_hat):
         return GAMMA * x_hat + BETA
 
-    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(
-        scaled(X_HAT),
-        slips={
-            "that is x_hat; where do gamma and beta enter?": X_HAT,
-            "where is beta?": GAMMA * X_HAT,
-            "where is gamma?": X_HAT + BETA,
-            "where is eps?": scaled(CENTRED / np.sqrt(var)),
-            "eps is added to the variance, inside the root": scaled(CENTRED / (np.sqrt(var) + EPS)),
-            "divided by the variance; where is the root?": scaled(CENTRED / STD**2),
-            "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
-                scaled(CENTRED / np.sqrt(var * 4 / 3 + EPS))
-            ),
-            "the mean is not subtracted": scaled(X / STD),
-            "a row is normalized; a feature is a column: axis=0": scaled(by_rows),
-            "one mean and one variance for all; each column has its own: axis=0": (
-                scaled(CENTRED / np.sqrt(var.mean() + EPS))
-            ),
-        },
-    )
+    slips = {
+        "that is x_hat; where do gamma and beta enter?": X_HAT,
+        "where is beta?": GAMMA * X_HAT,
+        "where is gamma?": X_HAT + BETA,
+        "where is eps?": scaled(CENTRED / np.sqrt(var)),
+        "eps is added to the variance, inside the root": scaled(CENTRED / (np.sqrt(var) + EPS)),
+        "divided by the variance; where is the root?": scaled(CENTRED / STD**2),
+        "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
+            scaled(CENTRED / np.sqrt(var * 4 / 3 + EPS))
+        ),
+        "the mean is not subtracted": scaled(X / STD),
+        "a row is normalized; a feature is a column: axis=0": scaled(by_rows),
+        "one mean and one variance for all; each column has its own: axis=0": (
+            scaled(CENTRED / np.sqrt(var.mean() + EPS))
+        ),
+    }
+    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(scaled(X_HAT), slips=slips)
 
 
 @builds_on(check_forward)
@@ -63,29 +61,25 @@ def check_a_column_on_a_pedestal(sub):
 
 def check_gamma_and_beta(sub):
     """The gradients dgamma and dbeta are sums over the rows."""
-    part("dbeta", sub).gives(
-        UPSTREAM.sum(axis=0),
-        {
-            "beta is added to every row, so its gradient is the sum over the rows": UPSTREAM,
-            "the sum over the rows, not their mean": UPSTREAM.mean(axis=0),
-            "gamma does not multiply beta": AnyOf(G, G.sum(axis=0)),
-            "summed along the wrong axis: beta has one entry for each column": UPSTREAM.sum(axis=1),
-            "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
-        },
-    )
+    mistakes = {
+        "beta is added to every row, so its gradient is the sum over the rows": UPSTREAM,
+        "the sum over the rows, not their mean": UPSTREAM.mean(axis=0),
+        "gamma does not multiply beta": AnyOf(G, G.sum(axis=0)),
+        "summed along the wrong axis: beta has one entry for each column": UPSTREAM.sum(axis=1),
+        "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
+    }
+    part("dbeta", sub).gives(UPSTREAM.sum(axis=0), mistakes)
     each = UPSTREAM * X_HAT
-    part("dgamma", sub).gives(
-        each.sum(axis=0),
-        {
-            "gamma multiplies every row, so its gradient is the sum over the rows": each,
-            "the sum over the rows, not their mean": each.mean(axis=0),
-            "gamma multiplies x_hat, not x": AnyOf(
-                (UPSTREAM * X).sum(axis=0), (UPSTREAM * CENTRED).sum(axis=0)
-            ),
-            "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
-            "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
-        },
-    )
+    mistakes = {
+        "gamma multiplies every row, so its gradient is the sum over the rows": each,
+        "the sum over the rows, not their mean": each.mean(axis=0),
+        "gamma multiplies x_hat, not x": AnyOf(
+            (UPSTREAM * X).sum(axis=0), (UPSTREAM * CENTRED).sum(axis=0)
+        ),
+        "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
+        "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
+    }
+    part("dgamma", sub).gives(each.sum(axis=0), mistakes)
 
 
 def check_the_gradient(sub):
@@ -101,32 +95,28 @@ def check_the_gradient(sub):
     def by(one, other):
         return dx(variance=one * (G * other).mean(axis=0))
 
-    part("dx", sub).gives(
-        DX,
-        {
-            "only the entry's own share: mean and variance depend on x, too": G / STD,
-            "the mean's share is missing: it depends on every row": dx(mean=0),
-            "the variance's share is missing: it depends on every row": dx(variance=0),
-            "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
-            "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
-            "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
-                by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED)
-            ),
-        },
-        slips={
-            "where is gamma? g is the gradient with respect to x_hat": AnyOf(
-                own / STD, dx(UPSTREAM)
-            ),
-            "where is the division by sqrt(var + eps)?": DX * STD,
-            "divided by var + eps; where is the root?": DX / STD,
-            "subtract the shares of mean and variance, do not add them": AnyOf(
-                dx(G, -OF_MEAN, -OF_VARIANCE), dx(mean=-OF_MEAN), dx(variance=-OF_VARIANCE)
-            ),
-            "the shares of mean and variance are means over the rows, not sums": AnyOf(
-                dx(G, n * OF_MEAN, n * OF_VARIANCE), dx(mean=n * OF_MEAN), by(X_HAT, n * X_HAT)
-            ),
-        },
-    )
+    mistakes = {
+        "only the entry's own share: mean and variance depend on x, too": G / STD,
+        "the mean's share is missing: it depends on every row": dx(mean=0),
+        "the variance's share is missing: it depends on every row": dx(variance=0),
+        "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
+        "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
+        "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
+            by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED)
+        ),
+    }
+    slips = {
+        "where is gamma? g is the gradient with respect to x_hat": AnyOf(own / STD, dx(UPSTREAM)),
+        "where is the division by sqrt(var + eps)?": DX * STD,
+        "divided by var + eps; where is the root?": DX / STD,
+        "subtract the shares of mean and variance, do not add them": AnyOf(
+            dx(G, -OF_MEAN, -OF_VARIANCE), dx(mean=-OF_MEAN), dx(variance=-OF_VARIANCE)
+        ),
+        "the shares of mean and variance are means over the rows, not sums": AnyOf(
+            dx(G, n * OF_MEAN, n * OF_VARIANCE), dx(mean=n * OF_MEAN), by(X_HAT, n * X_HAT)
+        ),
+    }
+    part("dx", sub).gives(DX, mistakes, slips=slips)
 
 
 @builds_on(check_the_gradient)

@@ -23,21 +23,19 @@ TO_POOL = np.array([[[10.0, -3.0, 2.0]]])
 def check_the_window_slides(sub):
     """One filter on one channel: each place has its weighted sum."""
     y = conv(X, W, B)
-    Call(sub, "convolve", X, W, B).gives(
-        y,
-        slips={
-            "where is b?": y - B,
-            "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
-            "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
-            "b is added once for each place, not for each p and q": y + 3 * B,
-            "add up over p and q; only the last pair is left": 3 * X[:, 1:, 1:] + B,
-            "the window stays inside the image: y is smaller than x": AnyOf(
-                conv(padded(X, 0, 1), W, B),
-                conv(padded(X, 1, 0), W, B),
-                conv(padded(X, 1, 1), W, B),
-            ),
-        },
-    )
+    slips = {
+        "where is b?": y - B,
+        "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
+        "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
+        "b is added once for each place, not for each p and q": y + 3 * B,
+        "add up over p and q; only the last pair is left": 3 * X[:, 1:, 1:] + B,
+        "the window stays inside the image: y is smaller than x": AnyOf(
+            conv(padded(X, 0, 1), W, B),
+            conv(padded(X, 1, 0), W, B),
+            conv(padded(X, 1, 1), W, B),
+        ),
+    }
+    Call(sub, "convolve", X, W, B).gives(y, slips=slips)
 
 
 @builds_on(check_the_window_slides)
@@ -45,41 +43,35 @@ def check_channels_and_filters(sub):
     """Each filter reads all channels, and has its own bias."""
     x, w, b, _ = example(2, 3, (3, 4), (2, 3))
     y = conv(x, w, b)
-    Call(sub, "convolve", x, w, b).gives(
-        y,
-        slips={
-            "where is b? each filter has its own": y - b[:, None, None],
-            "a filter sums over all channels, not only over the first": (conv(x[:1], w[:, :1], b)),
-            "the mean over the channels; it is their sum": (
-                (y - b[:, None, None]) / 2 + b[:, None, None]
-            ),
-        },
-    )
+    slips = {
+        "where is b? each filter has its own": y - b[:, None, None],
+        "a filter sums over all channels, not only over the first": conv(x[:1], w[:, :1], b),
+        "the mean over the channels; it is their sum": (
+            (y - b[:, None, None]) / 2 + b[:, None, None]
+        ),
+    }
+    Call(sub, "convolve", x, w, b).gives(y, slips=slips)
 
 
 def check_dw_and_db(sub):
     """The gradients dw and db are sums over all places."""
     right = dw_of(UPSTREAM, X, W)
-    part("dw", sub).gives(
-        right,
-        slips={
-            "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
-            "rows and columns have changed places": right.swapaxes(2, 3),
-            "the sum over all places, not their mean": right / 4,
-            "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
-            "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
-        },
-    )
-    part("db", sub).gives(
-        UPSTREAM.sum(axis=(1, 2)),
-        slips={
-            "b was added at every place, so its gradient is the sum over them": UPSTREAM,
-            "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
-            "summed over one axis; there are two, height and width": AnyOf(
-                UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
-            ),
-        },
-    )
+    slips = {
+        "flipped: w[p, q] met x[i + p, j + q], with a plus": right[:, :, ::-1, ::-1],
+        "rows and columns have changed places": right.swapaxes(2, 3),
+        "the sum over all places, not their mean": right / 4,
+        "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
+        "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
+    }
+    part("dw", sub).gives(right, slips=slips)
+    slips = {
+        "b was added at every place, so its gradient is the sum over them": UPSTREAM,
+        "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
+        "summed over one axis; there are two, height and width": AnyOf(
+            UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
+        ),
+    }
+    part("db", sub).gives(UPSTREAM.sum(axis=(1, 2)), slips=slips)
 
 
 def check_dx(sub):
@@ -88,20 +80,18 @@ def check_dx(sub):
     last = np.zeros_like(X)
     for p, q in np.ndindex(2, 2):
         last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
-    part("dx", sub).gives(
-        right,
-        slips={
-            "w is flipped once too often: add at [i + p, j + q], where x was read": (
-                dx_of(UPSTREAM, X, FLIPPED)
-            ),
-            "the blocks overlap: += adds, and = keeps only the last one": last,
-            "the border of x was read, too": padded(right[:, 1:2, 1:2], 1, 1),
-            "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
-            "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
-            "the mean over p and q; it is their sum": right / 4,
-            "that is dw; the order is dx, dw, db": dw_of(UPSTREAM, X, W),
-        },
-    )
+    slips = {
+        "w is flipped once too often: add at [i + p, j + q], where x was read": (
+            dx_of(UPSTREAM, X, FLIPPED)
+        ),
+        "the blocks overlap: += adds, and = keeps only the last one": last,
+        "the border of x was read, too": padded(right[:, 1:2, 1:2], 1, 1),
+        "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
+        "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
+        "the mean over p and q; it is their sum": right / 4,
+        "that is dw; the order is dx, dw, db": dw_of(UPSTREAM, X, W),
+    }
+    part("dx", sub).gives(right, slips=slips)
 
 
 @builds_on(check_dw_and_db)
@@ -109,14 +99,12 @@ def check_nothing_is_remembered(sub):
     """A second call with other arrays gives another answer."""
     before, right = dw_of(UPSTREAM, X, W), dw_of(2 * UPSTREAM, X[:, ::-1], W)
     part("dw", sub).run()
-    part("dw", sub, 2 * UPSTREAM, X[:, ::-1]).gives(
-        right,
-        {
-            "that is the answer to the last call; do you keep something from it?": before,
-            "the answers of two calls are added; start from zero each time": before + right,
-            "the x of the call before is still in use": 2 * before,
-        },
-    )
+    mistakes = {
+        "that is the answer to the last call; do you keep something from it?": before,
+        "the answers of two calls are added; start from zero each time": before + right,
+        "the x of the call before is still in use": 2 * before,
+    }
+    part("dw", sub, 2 * UPSTREAM, X[:, ::-1]).gives(right, mistakes)
 
 
 @after(check_dw_and_db, check_dx)
@@ -151,20 +139,16 @@ def check_other_sizes(sub):
 def check_the_largest_of_four(sub):
     """Max pooling keeps the largest of each 2 x 2 window."""
     windows = IMAGE.reshape(1, 1, 2, 3, 2)
-    Call(sub, "max_pool", IMAGE).gives(
-        POOLED,
-        {
-            "that is the mean of each window": windows.mean(axis=(2, 4)),
-            "that is the smallest of each window": windows.min(axis=(2, 4)),
-            "the largest of a window may be negative": np.maximum(POOLED, 0),
-            "the largest of each row; a window has two": IMAGE.reshape(1, 2, 3, 2).max(axis=3),
-            "the largest of each column; a window has two": IMAGE.max(axis=1, keepdims=True),
-            "the windows do not overlap: the next one begins two entries later": [
-                [[5, 7, 7, 6, -1]]
-            ],
-            "four neighbors in memory are not a window": (IMAGE.reshape(1, 1, 3, 4).max(axis=3)),
-        },
-    )
+    mistakes = {
+        "that is the mean of each window": windows.mean(axis=(2, 4)),
+        "that is the smallest of each window": windows.min(axis=(2, 4)),
+        "the largest of a window may be negative": np.maximum(POOLED, 0),
+        "the largest of each row; a window has two": IMAGE.reshape(1, 2, 3, 2).max(axis=3),
+        "the largest of each column; a window has two": IMAGE.max(axis=1, keepdims=True),
+        "the windows do not overlap: the next one begins two entries later": [[[5, 7, 7, 6, -1]]],
+        "four neighbors in memory are not a window": IMAGE.reshape(1, 1, 3, 4).max(axis=3),
+    }
+    Call(sub, "max_pool", IMAGE).gives(POOLED, mistakes)
     x = np.random.default_rng(5).permutation(48).reshape(3, 4, 4) - 20.0
     Call(sub, "max_pool", x).gives(pooled(x))
 
@@ -173,18 +157,16 @@ def check_the_winner_takes_it(sub):
     """The largest of each window gets its upstream, and the others get 0."""
     right = np.array([[[0.0, 10.0, 0.0, 0.0, 2.0, 0.0], [0.0, 0.0, -3.0, 0.0, 0.0, 0.0]]])
     spread = TO_POOL.repeat(2, axis=1).repeat(2, axis=2)
-    Call(sub, "max_pool_backward", TO_POOL, IMAGE).gives(
-        right,
-        {
-            "you returned the mask; where does upstream enter?": right != 0,
-            "all four get it; only the largest moved the output": spread,
-            "a quarter for each entry is the gradient of a mean": spread / 4,
-            "that goes to the smallest": [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]],
-            "upstream times the largest; how fast does y grow with it?": right * IMAGE,
-            "there is only one winner; each window has one": spread * (IMAGE == 7),
-            "the largest of a window may be negative": right * (IMAGE > 0),
-        },
-    )
+    mistakes = {
+        "you returned the mask; where does upstream enter?": right != 0,
+        "all four get it; only the largest moved the output": spread,
+        "a quarter for each entry is the gradient of a mean": spread / 4,
+        "that goes to the smallest": [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]],
+        "upstream times the largest; how fast does y grow with it?": right * IMAGE,
+        "there is only one winner; each window has one": spread * (IMAGE == 7),
+        "the largest of a window may be negative": right * (IMAGE > 0),
+    }
+    Call(sub, "max_pool_backward", TO_POOL, IMAGE).gives(right, mistakes)
     close = np.array([[[1.0, 1.0 - 2.0**-53], [0.0, 0.0]]])
     call = Call(sub, "max_pool_backward", np.array([[[3.0]]]), close)
     call.where = "the second entry is smaller than the first, by 2**-53"

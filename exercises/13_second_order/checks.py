@@ -25,27 +25,25 @@ def check_softmax_moves(sub):
     """The probabilities move as a calculation by hand says, and still add up to 1."""
     call = Call(sub, "softmax_jvp", TANGENT, Z)
     call.text = f"softmax_jvp({shown(TANGENT)}, log([1 2 5]))"
-    call.gives(
-        P_MOVES,
-        slips={
-            "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
-            "the mean that is subtracted is weighted by p": P * (TANGENT - TANGENT.mean()),
-            "the mean that is subtracted is weighted by p; that is a sum": (
-                P * (TANGENT - TANGENT.sum())
-            ),
-            "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
-            "where is the p in front?": TANGENT - P @ TANGENT,
-            "the p in front multiplies both": P * TANGENT - P @ TANGENT,
-            "that is p; how fast does it move?": P,
-            "p is divided by the sum; the exponentials alone move like this": (
-                8 * P * (TANGENT - P @ TANGENT)
-            ),
-            "use tangent as it is; do not make it a unit vector": P_MOVES / 24,
-            "that is softmax at the new place; how fast does it move there?": (
-                np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
-            ),
-        },
-    )
+    slips = {
+        "the sum of the exponentials moves, too: p is a quotient": P * TANGENT,
+        "the mean that is subtracted is weighted by p": P * (TANGENT - TANGENT.mean()),
+        "the mean that is subtracted is weighted by p; that is a sum": (
+            P * (TANGENT - TANGENT.sum())
+        ),
+        "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * TANGENT,
+        "where is the p in front?": TANGENT - P @ TANGENT,
+        "the p in front multiplies both": P * TANGENT - P @ TANGENT,
+        "that is p; how fast does it move?": P,
+        "p is divided by the sum; the exponentials alone move like this": (
+            8 * P * (TANGENT - P @ TANGENT)
+        ),
+        "use tangent as it is; do not make it a unit vector": P_MOVES / 24,
+        "that is softmax at the new place; how fast does it move there?": (
+            np.exp(Z + TANGENT) / np.exp(Z + TANGENT).sum()
+        ),
+    }
+    call.gives(P_MOVES, slips=slips)
 
 
 @after(check_softmax_moves)
@@ -59,19 +57,17 @@ def check_the_hessian(sub):
     """The Hessian times a direction is right where you can check it by hand."""
     call = Call(sub, "hessian_vector", ALONG, X, A)
     call.text = f"hessian_vector({shown(ALONG)}, log([4 2]), {shown(A)})"
-    call.gives(
-        HV,
-        {
-            "that is the gradient; how fast does it change along tangent?": A.T @ Q,
-            "the sum of the exponentials moves, too; softmax_jvp includes that": A.T @ (Q * MOVED),
-            "that is how the probabilities move; multiply by A.T": (Q * (MOVED - Q @ MOVED)),
-            "take the jvp at A @ x, as in the gradient": AnyOf(
-                A.T @ jvp_of(MOVED, np.zeros(3)), A.T @ jvp_of(MOVED, MOVED)
-            ),
-            "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
-            "that is one number, the curvature along tangent; return an array like x": ALONG @ HV,
-        },
-    )
+    mistakes = {
+        "that is the gradient; how fast does it change along tangent?": A.T @ Q,
+        "the sum of the exponentials moves, too; softmax_jvp includes that": A.T @ (Q * MOVED),
+        "that is how the probabilities move; multiply by A.T": Q * (MOVED - Q @ MOVED),
+        "take the jvp at A @ x, as in the gradient": AnyOf(
+            A.T @ jvp_of(MOVED, np.zeros(3)), A.T @ jvp_of(MOVED, MOVED)
+        ),
+        "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
+        "that is one number, the curvature along tangent; return an array like x": ALONG @ HV,
+    }
+    call.gives(HV, mistakes)
     any_length(sub, "hessian_vector", ALONG, X, A, right=HV)
 
 
@@ -100,25 +96,23 @@ def check_the_difference_of_two_gradients(sub):
     x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
     right = 3 * x * x * along + H * H * along**3
     by_axes = np.array([3.0625, 12.0625])
-    Call(sub, "measured", f, x, along, h=H).gives(
-        right,
-        slips={
-            "the two places are 2*h apart, not h": 2 * right,
-            "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
-            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
-                f.f(x + H * along) - f.f(x - H * along) / (2 * H)
-            ),
-            "the difference is not divided by anything": 2 * H * right,
-            "that is a forward difference; step to both sides": ((f.f(x + H * along) - f.f(x)) / H),
-            "that is the gradient behind minus the gradient ahead": -right,
-            "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
-            "that is the rule, without h; the task is to measure": 3 * x * x * along,
-            "use tangent as it is; do not make it a unit vector": (
-                (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
-            ),
-            "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
-        },
-    )
+    slips = {
+        "the two places are 2*h apart, not h": 2 * right,
+        "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
+        "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
+            f.f(x + H * along) - f.f(x - H * along) / (2 * H)
+        ),
+        "the difference is not divided by anything": 2 * H * right,
+        "that is a forward difference; step to both sides": (f.f(x + H * along) - f.f(x)) / H,
+        "that is the gradient behind minus the gradient ahead": -right,
+        "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
+        "that is the rule, without h; the task is to measure": 3 * x * x * along,
+        "use tangent as it is; do not make it a unit vector": (
+            (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
+        ),
+        "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
+    }
+    Call(sub, "measured", f, x, along, h=H).gives(right, slips=slips)
 
 
 @after(check_the_difference_of_two_gradients)
@@ -159,9 +153,8 @@ def check_a_symmetric_matrix_has_none(sub):
     f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: symmetric @ x)
     Call(sub, "asymmetry", f, U, V).gives(0.0)
     nothing = Formula("0 * x", lambda x: 0 * x)
-    Call(sub, "asymmetry", nothing, U, V).gives(
-        0.0, {"0 divided by 0: if both are 0, they are equal": np.nan}
-    )
+    mistakes = {"0 divided by 0: if both are 0, they are equal": np.nan}
+    Call(sub, "asymmetry", nothing, U, V).gives(0.0, mistakes)
 
 
 @after(check_the_hessian)

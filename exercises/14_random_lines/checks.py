@@ -59,25 +59,23 @@ def check_the_slope_along_a_line(sub):
     """Along 1, -1, 1 the slope of sum(x*x*x) at 1, 2, -1 is measured as -6 + h*h."""
     v = np.array([1.0, -1.0, 1.0])
     ahead, at, behind = (np.sum((X + s * v) ** 3) for s in (H, 0, -H))
-    Call(sub, "slope_along", cubes(), X, v, h=H).gives(
-        -6 + H * H,
-        slips={
-            "the two places are 2*h apart, not h": 2 * (-6 + H * H),
-            "that is / 2 * h, which multiplies by h; add parentheses": ((-6 + H * H) * H * H),
-            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
-                ahead - behind / (2 * H)
-            ),
-            "that is the forward difference; step to both sides": (ahead - at) / H,
-            "the difference of f is not divided by anything": ahead - behind,
-            "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
-            "every entry moves by h times its own sign": 18 + 3 * H * H,
-            "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
-            "that is -6 exactly; the measured slope is off by h*h": -6.0,
-            "use v as it is; do not divide by its length": AnyOf(
-                (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
-            ),
-        },
-    )
+    slips = {
+        "the two places are 2*h apart, not h": 2 * (-6 + H * H),
+        "that is / 2 * h, which multiplies by h; add parentheses": (-6 + H * H) * H * H,
+        "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
+            ahead - behind / (2 * H)
+        ),
+        "that is the forward difference; step to both sides": (ahead - at) / H,
+        "the difference of f is not divided by anything": ahead - behind,
+        "that is f behind minus f ahead; which of the two comes first?": 6 - H * H,
+        "every entry moves by h times its own sign": 18 + 3 * H * H,
+        "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
+        "that is -6 exactly; the measured slope is off by h*h": -6.0,
+        "use v as it is; do not divide by its length": AnyOf(
+            (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
+        ),
+    }
+    Call(sub, "slope_along", cubes(), X, v, h=H).gives(-6 + H * H, slips=slips)
 
 
 @after(check_the_slope_along_a_line)
@@ -93,17 +91,15 @@ def check_the_residuals(sub):
     claimed = 2 * X + ERRORS
     call = Call(sub, "residuals", squares(), X, claimed, LINES, h=H)
     call.where += ", whose slopes are 2 4 -2"
-    call.gives(
-        RESIDUALS,
-        slips={
-            "subtract the measured slope from the claimed one, not the opposite": -RESIDUALS,
-            "keep the sign: the signs show which entry is wrong": np.abs(RESIDUALS),
-            "that is the claimed slope; subtract the measured one": LINES @ claimed,
-            "that is the measured slope; subtract it from the claimed one": LINES @ (2 * X),
-            "one residual for each line; do not add them up": RESIDUALS.sum(),
-            "one residual for each line; take no mean": RESIDUALS.mean(),
-        },
-    )
+    slips = {
+        "subtract the measured slope from the claimed one, not the opposite": -RESIDUALS,
+        "keep the sign: the signs show which entry is wrong": np.abs(RESIDUALS),
+        "that is the claimed slope; subtract the measured one": LINES @ claimed,
+        "that is the measured slope; subtract it from the claimed one": LINES @ (2 * X),
+        "one residual for each line; do not add them up": RESIDUALS.sum(),
+        "one residual for each line; take no mean": RESIDUALS.mean(),
+    }
+    call.gives(RESIDUALS, slips=slips)
 
 
 @after(check_the_residuals)
@@ -117,54 +113,43 @@ def check_the_certificate(sub):
     """The largest residual bounds every error, except once in 2**K draws."""
     for r in (np.array([0.5, -1.5, 0.25, 1.0]), np.array([-2.0, 1.0])):
         k = len(r)
-        certificate("bound", sub, r).gives(
-            np.abs(r).max(),
-            {
-                "take absolute values: the size of -1.5 is above 1": r.max(),
-                "that is the smallest; an error may show on one line only": (np.abs(r).min()),
-                "the mean is no bound: half of the lines may show less": np.abs(r).mean(),
-                "the sum is a bound, and a bad one": np.abs(r).sum(),
-                "the bound comes first, then the probability": 1 - 0.5**k,
-            },
-        )
-        certificate("confidence", sub, r).gives(
-            1 - 0.5**k,
-            {
-                "that is the probability that the bound is wrong; return the one that it holds": 0.5
-                ** k,
-                "one line misses with probability 1/2 at most; all lines have to miss": AnyOf(
-                    0.5, 1 - 0.5 / k
-                ),
-                "1/2 to the power of K, not 1/K": AnyOf(1 - 1 / k, 1 / k),
-                "the probability is never exactly 1": 1.0,
-                "a probability, from 0 to 1, not percent": 100 * (1 - 0.5**k),
-            },
-        )
+        mistakes = {
+            "take absolute values: the size of -1.5 is above 1": r.max(),
+            "that is the smallest; an error may show on one line only": np.abs(r).min(),
+            "the mean is no bound: half of the lines may show less": np.abs(r).mean(),
+            "the sum is a bound, and a bad one": np.abs(r).sum(),
+            "the bound comes first, then the probability": 1 - 0.5**k,
+        }
+        certificate("bound", sub, r).gives(np.abs(r).max(), mistakes)
+        mistakes = {
+            "that is the probability that the bound is wrong; return the one that it holds": 0.5**k,
+            "one line misses with probability 1/2 at most; all lines have to miss": AnyOf(
+                0.5, 1 - 0.5 / k
+            ),
+            "1/2 to the power of K, not 1/K": AnyOf(1 - 1 / k, 1 / k),
+            "the probability is never exactly 1": 1.0,
+            "a probability, from 0 to 1, not percent": 100 * (1 - 0.5**k),
+        }
+        certificate("confidence", sub, r).gives(1 - 0.5**k, mistakes)
 
 
 def check_the_suspect(sub):
     """The error is in the entry whose signs match the residuals."""
     r = -3 * CHOSEN[:, 4] - 0.5 * CHOSEN[:, 0]
     matches = r @ CHOSEN / 4
-    found("i", sub, r, CHOSEN).gives(
-        4,
-        slips={
-            "entries are counted from 0; yours is the one next to it": AnyOf(3, 5),
-            "opposite signs match just as well: take the largest absolute value": (
-                np.argmax(matches)
-            ),
-            "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
-            "i comes first, then its error": matches[4],
-        },
-    )
-    found("error", sub, r, CHOSEN).gives(
-        matches[4],
-        slips={
-            "the error with its sign": -matches[4],
-            "the mean over the lines, not the sum": AnyOf(4 * matches[4], -4 * matches[4]),
-            "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,
-        },
-    )
+    slips = {
+        "entries are counted from 0; yours is the one next to it": AnyOf(3, 5),
+        "opposite signs match just as well: take the largest absolute value": np.argmax(matches),
+        "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
+        "i comes first, then its error": matches[4],
+    }
+    found("i", sub, r, CHOSEN).gives(4, slips=slips)
+    slips = {
+        "the error with its sign": -matches[4],
+        "the mean over the lines, not the sum": AnyOf(4 * matches[4], -4 * matches[4]),
+        "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,
+    }
+    found("error", sub, r, CHOSEN).gives(matches[4], slips=slips)
 
 
 @builds_on(check_the_residuals, check_the_suspect)

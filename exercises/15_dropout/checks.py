@@ -55,13 +55,11 @@ def check_the_seed(sub):
 @after(check_the_seed)
 def check_forward(sub):
     """Each layer is multiplied by its own mask."""
-    Call(sub, "forward", X, W, 0.0, 1).gives(
-        ahead(X, 1, 1),
-        {
-            "there are two layers: tanh of tanh(x) @ W": AnyOf(np.tanh(X @ W), np.tanh(X)),
-            "tanh comes after W, not before": np.tanh(np.tanh(X)) @ W,
-        },
-    )
+    mistakes = {
+        "there are two layers: tanh of tanh(x) @ W": AnyOf(np.tanh(X @ W), np.tanh(X)),
+        "tanh comes after W, not before": np.tanh(np.tanh(X)) @ W,
+    }
+    Call(sub, "forward", X, W, 0.0, 1).gives(ahead(X, 1, 1), mistakes)
     for seed in SEEDS:
         first, second = drawn(sub, seed)
         Call(sub, "forward", X, W, P, seed).gives(
@@ -89,28 +87,27 @@ def check_backward(sub):
     """The backward pass uses the masks of the forward pass."""
     for seed in SEEDS:
         first, second = drawn(sub, seed)
+        slips = {
+            "backward, the second layer comes first; its mask was drawn second": AnyOf(
+                back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
+            ),
+            "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
+            "where is the mask of the first layer?": AnyOf(
+                back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
+            ),
+            "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
+            "where does upstream enter?": back(np.ones_like(X), X, first, second),
+            "take the slope of the second tanh at a @ W, with mask 1 in a": (
+                back(UPSTREAM, X, first, second, at=1)
+            ),
+            "the entries that are kept are scaled, forward and backward": (
+                back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
+            ),
+            "the step back through W is @ W.T": back(UPSTREAM, X, first, second, there=W, again=W),
+        }
         Call(sub, "backward", UPSTREAM, X, W, P, seed).gives(
             back(UPSTREAM, X, first, second),
-            slips={
-                "backward, the second layer comes first; its mask was drawn second": AnyOf(
-                    back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
-                ),
-                "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
-                "where is the mask of the first layer?": AnyOf(
-                    back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
-                ),
-                "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
-                "where does upstream enter?": back(np.ones_like(X), X, first, second),
-                "take the slope of the second tanh at a @ W, with mask 1 in a": (
-                    back(UPSTREAM, X, first, second, at=1)
-                ),
-                "the entries that are kept are scaled, forward and backward": (
-                    back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
-                ),
-                "the step back through W is @ W.T": (
-                    back(UPSTREAM, X, first, second, there=W, again=W)
-                ),
-            },
+            slips=slips,
             otherwise="are these the masks that forward has drawn from this seed?",
         )
 
@@ -159,16 +156,14 @@ def check_two_calls_are_enough(sub):
 def check_unseen(sub):
     """An entry that every mask drops is invisible to every check."""
     for p, n, k in ((0.25, 1024, 3), (0.5, 8, 5)):
-        Call(sub, "unseen", p, n, k).gives(
-            n * p**k,
-            {
-                "that counts the entries that are always kept; p is for dropping": n * (1 - p) ** k,
-                "that counts the entries that are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
-                "that is the probability for one entry; there are n": p**k,
-                "that is with one seed; with k of them the probabilities multiply": n * p,
-                "the probabilities multiply, they do not add up": AnyOf(n * p * k, n * p / k),
-            },
-        )
+        mistakes = {
+            "that counts the entries that are always kept; p is for dropping": n * (1 - p) ** k,
+            "that counts the entries that are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
+            "that is the probability for one entry; there are n": p**k,
+            "that is with one seed; with k of them the probabilities multiply": n * p,
+            "the probabilities multiply, they do not add up": AnyOf(n * p * k, n * p / k),
+        }
+        Call(sub, "unseen", p, n, k).gives(n * p**k, mistakes)
 
 
 @after(check_backward)

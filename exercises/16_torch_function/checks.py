@@ -13,15 +13,13 @@ K = 2.0
 def check_softplus(sub):
     """The values of softplus."""
     e = np.exp(K * X)
-    Call(sub, "softplus", X, K).gives(
-        np.log(1 + e) / K,
-        slips={
-            "divided by k at the end": np.log(1 + e),
-            "where is k? exp(k * x)": AnyOf(np.log(1 + np.exp(X)), np.log(1 + np.exp(X)) / K),
-            "where is the 1?": X,
-            "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
-        },
-    )
+    slips = {
+        "divided by k at the end": np.log(1 + e),
+        "where is k? exp(k * x)": AnyOf(np.log(1 + np.exp(X)), np.log(1 + np.exp(X)) / K),
+        "where is the 1?": X,
+        "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
+    }
+    Call(sub, "softplus", X, K).gives(np.log(1 + e) / K, slips=slips)
 
 
 @after(check_softplus)
@@ -37,69 +35,59 @@ def check_softplus_of_large_numbers(sub):
 def check_softplus_backward(sub):
     """The slope of softplus, times upstream."""
     s = sigmoid(K * X)
-    Call(sub, "softplus_backward", UPSTREAM, X, K).gives(
-        UPSTREAM * s,
-        slips={
-            "where does upstream enter?": s,
-            "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
-            "that is divided by k; the chain rule multiplies by k": UPSTREAM * s / K,
-            "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
-            "that is the slope of the slope": UPSTREAM * s * (1 - s),
-            "the sign of x": UPSTREAM * (1 - s),
-        },
-    )
+    slips = {
+        "where does upstream enter?": s,
+        "the k of the chain rule and the 1/k of the function cancel": UPSTREAM * s * K,
+        "that is divided by k; the chain rule multiplies by k": UPSTREAM * s / K,
+        "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
+        "that is the slope of the slope": UPSTREAM * s * (1 - s),
+        "the sign of x": UPSTREAM * (1 - s),
+    }
+    Call(sub, "softplus_backward", UPSTREAM, X, K).gives(UPSTREAM * s, slips=slips)
 
 
 @after(check_softplus_backward)
 def check_the_slope_of_large_numbers(sub):
     """Far to the right the slope is 1, far to the left 0."""
-    Call(sub, "softplus_backward", np.ones(4), LARGE, K).gives(
-        sigmoid(K * LARGE),
-        {
-            "infinity divided by infinity: torch.sigmoid avoids that": (
-                np.array([0, sigmoid(-40 * K), 1, np.nan])
-            )
-        },
-    )
+    mistakes = {
+        "infinity divided by infinity: torch.sigmoid avoids that": (
+            np.array([0, sigmoid(-40 * K), 1, np.nan])
+        )
+    }
+    Call(sub, "softplus_backward", np.ones(4), LARGE, K).gives(sigmoid(K * LARGE), mistakes)
 
 
 @after(check_softplus_backward)
 def check_the_second_derivative(sub):
     """Your backward pass can be differentiated once more."""
     s = sigmoid(K * X)
-    Call(sub, "softplus_second", X, K).gives(
-        K * s * (1 - s),
-        slips={
-            "a result of forward is a constant for the second derivative; compute it in "
-            "backward, from the x that was saved": np.zeros(5),
-        },
-    )
+    slips = {
+        "a result of forward is a constant for the second derivative; compute it in "
+        "backward, from the x that was saved": np.zeros(5),
+    }
+    Call(sub, "softplus_second", X, K).gives(K * s * (1 - s), slips=slips)
 
 
 def check_reverse(sub):
     """The values are those of x."""
-    Call(sub, "reverse", X, 0.5).gives(
-        X,
-        {
-            "forward leaves x as it is; only backward reverses the sign": AnyOf(-X, -0.5 * X),
-            "strength is for backward": 0.5 * X,
-        },
-    )
+    mistakes = {
+        "forward leaves x as it is; only backward reverses the sign": AnyOf(-X, -0.5 * X),
+        "strength is for backward": 0.5 * X,
+    }
+    Call(sub, "reverse", X, 0.5).gives(X, mistakes)
 
 
 @after(check_reverse)
 def check_reverse_backward(sub):
     """The backward pass reverses the gradient."""
-    Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(
-        -0.5 * UPSTREAM,
-        slips={
-            "that is the true gradient; reverse it, and multiply by strength": UPSTREAM,
-            "the sign: backward reverses it": 0.5 * UPSTREAM,
-            "where does strength enter?": -UPSTREAM,
-            "where does upstream enter?": np.full(5, -0.5),
-            "x does not enter the backward pass": -0.5 * UPSTREAM * X,
-        },
-    )
+    slips = {
+        "that is the true gradient; reverse it, and multiply by strength": UPSTREAM,
+        "the sign: backward reverses it": 0.5 * UPSTREAM,
+        "where does strength enter?": -UPSTREAM,
+        "where does upstream enter?": np.full(5, -0.5),
+        "x does not enter the backward pass": -0.5 * UPSTREAM * X,
+    }
+    Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(-0.5 * UPSTREAM, slips=slips)
 
 
 @after(check_softplus_backward, check_reverse_backward)
