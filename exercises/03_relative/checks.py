@@ -12,30 +12,23 @@ NAN = np.nan
 def check_each_entry(sub):
     """An error of 1 in 4 is 0.25, and every entry has its own."""
     a, n = np.array([4.0, 2.0, 10.0]), np.array([3.0, 2.5, 10.0])
-    right, difference = np.array([0.25, 0.2, 0.0]), np.abs(a - n)
+    right, larger, off = np.array([0.25, 0.2, 0.0]), np.maximum(a, n), np.abs(a - n)
+    norm = np.linalg.norm
     slips = {
-        "that is relative to numeric; divide by the larger of the two": difference / n,
-        "that is relative to analytic; divide by the larger of the two": difference / a,
-        "that is relative to the sum of the two; divide by the larger": difference / (a + n),
-        "that is relative to the mean; divide by the larger of the two": 2 * difference / (a + n),
-        "that is the error itself; what is it relative to?": difference,
-        "the error has a sign; take its absolute value": AnyOf(
-            (a - n) / np.maximum(a, n), (n - a) / np.maximum(a, n)
-        ),
-        "that is |a - n / size|, as / comes before -; add parentheses": np.abs(
-            a - n / np.maximum(a, n)
-        ),
+        "that is relative to numeric; divide by the larger of the two": off / n,
+        "that is relative to analytic; divide by the larger of the two": off / a,
+        "that is relative to the sum of the two; divide by the larger": off / (a + n),
+        "that is relative to the mean; divide by the larger of the two": 2 * off / (a + n),
+        "that is the error itself; what is it relative to?": off,
+        "the error has a sign; take its absolute value": AnyOf((a - n) / larger, (n - a) / larger),
+        "that is |a - n / size|, as / comes before -; add parentheses": np.abs(a - n / larger),
         "that is the largest error; the task is one error for each entry": right.max(),
-        "that is relative to the largest entry of all; each has its own": difference / 10,
-        "that compares the norms; each entry has its own error": (
-            np.linalg.norm(a - n) / max(np.linalg.norm(a), np.linalg.norm(n))
-        ),
+        "that is relative to the largest entry of all; each has its own": off / 10,
+        "that compares the norms; each entry has its own error": norm(a - n)
+        / max(norm(a), norm(n)),
     }
-    Call(sub, "relative_error", a, n).gives(
-        right,
-        slips=slips,
-        rtol=1e-6,  # the floor has a check of its own
-    )
+    # The floor has a check of its own.
+    Call(sub, "relative_error", a, n).gives(right, slips=slips, rtol=1e-6)
 
 
 @builds_on(check_each_entry)

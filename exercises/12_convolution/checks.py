@@ -30,9 +30,7 @@ def check_the_window_slides(sub):
         "b is added once for each place, not for each p and q": y + 3 * B,
         "add up over p and q; only the last pair is left": 3 * X[:, 1:, 1:] + B,
         "the window stays inside the image: y is smaller than x": AnyOf(
-            conv(padded(X, 0, 1), W, B),
-            conv(padded(X, 1, 0), W, B),
-            conv(padded(X, 1, 1), W, B),
+            *(conv(padded(X, *by), W, B) for by in ((0, 1), (1, 0), (1, 1)))
         ),
     }
     Call(sub, "convolve", X, W, B).gives(y, slips=slips)
@@ -42,13 +40,11 @@ def check_the_window_slides(sub):
 def check_channels_and_filters(sub):
     """Each filter reads all channels, and has its own bias."""
     x, w, b, _ = example(2, 3, (3, 4), (2, 3))
-    y = conv(x, w, b)
+    y, each_b = conv(x, w, b), b[:, None, None]
     slips = {
-        "where is b? each filter has its own": y - b[:, None, None],
+        "where is b? each filter has its own": y - each_b,
         "a filter sums over all channels, not only over the first": conv(x[:1], w[:, :1], b),
-        "the mean over the channels; it is their sum": (
-            (y - b[:, None, None]) / 2 + b[:, None, None]
-        ),
+        "the mean over the channels; it is their sum": (y - each_b) / 2 + each_b,
     }
     Call(sub, "convolve", x, w, b).gives(y, slips=slips)
 

@@ -62,24 +62,23 @@ def check_forward(sub):
     Call(sub, "forward", X, W, 0.0, 1).gives(ahead(X, 1, 1), mistakes)
     for seed in SEEDS:
         first, second = drawn(sub, seed)
-        Call(sub, "forward", X, W, P, seed).gives(
-            ahead(X, first, second),
-            slips={
-                "the masks are in the order of the layers: the first comes first": (
-                    ahead(X, second, first)
-                ),
-                "both layers have the same mask": AnyOf(
-                    ahead(X, first, first), ahead(X, second, second)
-                ),
-                "where is the mask of the second layer?": ahead(X, first, 1),
-                "where is the mask of the first layer?": ahead(X, 1, second),
-                "a mask comes after tanh, not before": AnyOf(
-                    np.tanh(np.tanh(X * first) @ W * second),
-                    np.tanh(np.tanh(X * first) @ W) * second,
-                ),
-            },
-            otherwise=f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?",
-        )
+        inside = np.tanh(X * first)
+        slips = {
+            "the masks are in the order of the layers: the first comes first": ahead(
+                X, second, first
+            ),
+            "both layers have the same mask": AnyOf(
+                ahead(X, first, first), ahead(X, second, second)
+            ),
+            "where is the mask of the second layer?": ahead(X, first, 1),
+            "where is the mask of the first layer?": ahead(X, 1, second),
+            "a mask comes after tanh, not before": AnyOf(
+                np.tanh(inside @ W * second), np.tanh(inside @ W) * second
+            ),
+        }
+        look_at = f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?"
+        call = Call(sub, "forward", X, W, P, seed)
+        call.gives(ahead(X, first, second), slips=slips, otherwise=look_at)
 
 
 @after(check_the_seed)
@@ -87,29 +86,26 @@ def check_backward(sub):
     """The backward pass uses the masks of the forward pass."""
     for seed in SEEDS:
         first, second = drawn(sub, seed)
+        kept = first > 0, second > 0
+
+        def by(*masks, upstream=UPSTREAM, **how):
+            return back(upstream, X, *masks, **how)
+
         slips = {
             "backward, the second layer comes first; its mask was drawn second": AnyOf(
-                back(UPSTREAM, X, second, first), back(UPSTREAM, X, second, first, at=first)
+                by(second, first), by(second, first, at=first)
             ),
-            "that is the gradient without dropout": back(UPSTREAM, X, 1, 1),
-            "where is the mask of the first layer?": AnyOf(
-                back(UPSTREAM, X, 1, second), back(UPSTREAM, X, 1, second, at=first)
-            ),
-            "where is the mask of the second layer?": back(UPSTREAM, X, first, 1),
-            "where does upstream enter?": back(np.ones_like(X), X, first, second),
-            "take the slope of the second tanh at a @ W, with mask 1 in a": (
-                back(UPSTREAM, X, first, second, at=1)
-            ),
-            "the entries that are kept are scaled, forward and backward": (
-                back(UPSTREAM, X, 1 * (first > 0), 1 * (second > 0), at=first)
-            ),
-            "the step back through W is @ W.T": back(UPSTREAM, X, first, second, there=W, again=W),
+            "that is the gradient without dropout": by(1, 1),
+            "where is the mask of the first layer?": AnyOf(by(1, second), by(1, second, at=first)),
+            "where is the mask of the second layer?": by(first, 1),
+            "where does upstream enter?": by(first, second, upstream=1),
+            "take the slope of the second tanh at a @ W, with mask 1 in a": by(first, second, at=1),
+            "the entries that are kept are scaled, forward and backward": by(*kept, at=first),
+            "the step back through W is @ W.T": by(first, second, again=W),
         }
-        Call(sub, "backward", UPSTREAM, X, W, P, seed).gives(
-            back(UPSTREAM, X, first, second),
-            slips=slips,
-            otherwise="are these the masks that forward has drawn from this seed?",
-        )
+        look_at = "are these the masks that forward has drawn from this seed?"
+        call = Call(sub, "backward", UPSTREAM, X, W, P, seed)
+        call.gives(by(first, second), slips=slips, otherwise=look_at)
 
 
 @after(check_backward)

@@ -138,7 +138,7 @@ SLIPS = """
 08 twice | -= 1 | -= 1 / n | 10.5 | 08.5 | divided by n twice
 11 no beta | + eps) + beta | + eps) | 15 | 11.1 | where is beta?
 12 a sign | dw[:, :, p, q] = np | dw[:, :, p, q] = -np | 16 | 12.3 | the sign
-13 brackets | / (2 * h) | / 2 * h | 15.5 | 13.5 | multiplies by h
+13 brackets | / (2 * h) | / 2 * h | 15.5 | 13.4 | multiplies by h
 14 brackets | / (2 * h) | / 2 * h | 14.5 | 14.3 | multiplies by h
 14 off by one | return i, | return i + 1, | 16 | 14.8 | next to it
 """
