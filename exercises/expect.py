@@ -336,6 +336,11 @@ def evidence_of(
     return found
 
 
+def shows(report: Any) -> bool:
+    """Whether a report is evidence: the answer is surely wrong, and in its numbers."""
+    return bool(report.verdict == "fail" and report.reason == "wrong")
+
+
 def source_of(submission: Any) -> str:
     """Return the source of a submission, wherever it is loaded; empty if it has none."""
     path = getattr(submission, "__file__", None)
