@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from course import load
-from expect import Call, Part, after, builds_on, evidence_of, rounded, same, shown
+from expect import Call, Part, after, builds_on, evidence_of, rounded, same, shown, shows
 from gradcheck_ref import adaptive_difference
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
@@ -49,7 +49,7 @@ def check_every_accusation_holds(sub):
 @builds_on(check_every_accusation_is_a_call, check_every_accusation_holds)
 def check_three_are_accused(sub):
     """You accuse three layers, and all three are wrong."""
-    convicted = guilty(sub)
+    convicted = those_that_hold(accusations(sub))
     if len(convicted) < WRONG:
         Call(sub, "evidence").refuse(
             f"evidence against {', '.join(convicted) or 'nobody'}",
@@ -64,7 +64,7 @@ def check_the_evidence_is_answered(sub):
     """After your repair, the three give the right answer to the calls of your evidence."""
     mended = 0
     refusal = None
-    for name, arguments in guilty(sub).items():
+    for name, arguments in those_that_hold(accusations(sub)).items():
         try:
             is_right(sub, name, arguments, slopes(name, arguments))
             mended += 1
@@ -141,16 +141,6 @@ def as_call(name, given):
     return arguments, "" if finite else cannot
 
 
-def shows(report):
-    """Whether a report shows that the answer is wrong: surely, and in its numbers."""
-    return report.verdict == "fail" and report.reason == "wrong"
-
-
-def guilty(sub):
-    """Return the accusations that hold."""
-    return those_that_hold(accusations(sub))
-
-
 def those_that_hold(accused):
     """Return those accusations for which the file as it was gives a wrong answer."""
     return {name: call for name, call in accused.items() if shows(report_on(name, call))}
@@ -182,17 +172,13 @@ def is_right(sub, name, arguments, numeric):
         size = np.abs(slope.value).max(initial=0)
         rtol = max(RTOL, np.max(slope.error, initial=0) / size) if size else RTOL
         was_right = k < len(before) and same(before[k], slope.value, rtol)
+        look_at = "not right yet: which entries still differ, and what do they have in common?"
         unchanged = "this is what it gave before: not mended yet, or what you changed makes no "
-        unchanged += "difference here"
-        mistakes = {} if was_right else {unchanged: before[k]}
-        backward_call(sub, name, arguments, part).gives(
-            rounded(slope.value),
-            mistakes,
-            rtol=rtol,
-            otherwise="this one was right before you changed it"
-            if was_right
-            else "not right yet: which entries still differ, and what do they have in common?",
-        )
+        mistakes = {unchanged + "difference here": before[k]}
+        if was_right:
+            look_at, mistakes = "this one was right before you changed it", {}
+        call = backward_call(sub, name, arguments, part)
+        call.gives(rounded(slope.value), mistakes, rtol=rtol, otherwise=look_at)
 
 
 def backward_call(sub, name, arguments, part=None):
@@ -225,9 +211,8 @@ def slopes(name, arguments):
 
 def movable(name, arguments):
     """Return name and number of each input that has a gradient; ids have none."""
-    _, *inputs = arguments
-    words = inspect.signature(getattr(ORIGINAL, name)).parameters
-    return [(w, k) for k, w in enumerate(words) if np.asarray(inputs[k]).dtype.kind == "f"]
+    given = enumerate(zip(WORDS[name][1:], arguments[1:], strict=True))
+    return [(word, k) for k, (word, one) in given if np.asarray(one).dtype.kind == "f"]
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from course import load
-from expect import Call, CrashError, WrongAnswerError, after, builds_on, evidence_of, shown
+from expect import Call, CrashError, WrongAnswerError, after, builds_on, evidence_of, shown, shows
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
 NAMES = list(ORIGINAL.AUTHORS_POINTS)
@@ -120,11 +120,6 @@ def points(sub, *, each=False):
         return sum(right) / max(len(given), len(NAMES))
 
     return evidence_of(sub, WORDS, "function", as_point, share, each=each)
-
-
-def shows(report):
-    """Whether a report shows that a gradient is wrong."""
-    return report.verdict == "fail" and report.reason == "wrong"
 
 
 def as_point(name, given):
