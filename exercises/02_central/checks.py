@@ -17,25 +17,23 @@ def cubes():
 
 def check_one_entry(sub):
     """The slope of x*x*x at 2 is measured as 12 + h*h."""
-    Call(sub, "central_difference", cubes(), np.array([2.0]), h=H).gives(
-        [12.0625],
-        {
-            "that is the forward difference of exercise 1; step to both sides": [13.5625],
-            "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
-            "that is the slope between x - h and x; step to both sides": [10.5625],
-            "that is 12, and measured it is 12 + h*h: is h the one you were given?": [12.0],
-            "the difference of f is not divided by anything": [6.03125],
-        },
-        slips={
-            "the two places are 2*h apart, not h": [24.125],
-            "that is / 2 * h, which multiplies by h; add parentheses": [12.0625 * H * H],
-            "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": [
-                2.25**3 - 1.75**3 / 0.5
-            ],
-            "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
-            "the steps are half as long as they should be: h to each side": [12.015625],
-        },
-    )
+    mistakes = {
+        "that is the forward difference of exercise 1; step to both sides": [13.5625],
+        "one sample is f(x) itself, and you divide by 2*h: step to both sides": [6.78125],
+        "that is the slope between x - h and x; step to both sides": [10.5625],
+        "that is 12, and measured it is 12 + h*h: is h the one you were given?": [12.0],
+        "the difference of f is not divided by anything": [6.03125],
+    }
+    no_parentheses = [2.25**3 - 1.75**3 / 0.5]
+    slips = {
+        "the two places are 2*h apart, not h": [24.125],
+        "that is / 2 * h, which multiplies by h; add parentheses": [12.0625 * H * H],
+        "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
+        "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
+        "the steps are half as long as they should be: h to each side": [12.015625],
+    }
+    call = Call(sub, "central_difference", cubes(), np.array([2.0]), h=H)
+    call.gives([12.0625], mistakes, slips=slips)
 
 
 @builds_on(check_one_entry)

@@ -48,14 +48,10 @@ def check_negative_entries(sub):
 @builds_on(check_each_entry, check_negative_entries)
 def check_two_zeros_agree(sub):
     """Two zeros agree, with a floor and without."""
-    zeros_and_one = np.array([0.0, 0.0, 1.0])
+    a, n = np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])
+    mistakes = {"0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0]}
     for floor in (1e-8, 0.0):
-        mistakes = {
-            "0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0],
-        }
-        Call(sub, "relative_error", zeros_and_one, np.array([0.0, 1.0, 1.0]), floor).gives(
-            [0.0, 1.0, 0.0], mistakes, rtol=1e-6
-        )
+        Call(sub, "relative_error", a, n, floor).gives([0.0, 1.0, 0.0], mistakes, rtol=1e-6)
 
 
 @builds_on(check_each_entry)

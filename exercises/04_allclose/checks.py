@@ -30,9 +30,8 @@ SLIPS = (
 
 def judged(sub, analytic, numeric, rtol, atol):
     """Build the call."""
-    return Call(
-        sub, "allclose", np.array(analytic, float), np.array(numeric, float), rtol=rtol, atol=atol
-    )
+    arrays = np.array(analytic, float), np.array(numeric, float)
+    return Call(sub, "allclose", *arrays, rtol=rtol, atol=atol)
 
 
 def check_what_is_allowed(sub):
@@ -85,13 +84,11 @@ def check_what_is_not_finite(sub):
 @after(check_what_is_allowed)
 def check_shapes_must_be_equal(sub):
     """Different shapes are an error, even where NumPy could stretch one."""
+    look_at = "compare analytic.shape with numeric.shape before anything else"
     for one, other in ((np.ones((2, 3)), np.ones(3)), (np.ones(3), np.array(1.0))):
-        judged(sub, one, other, 0.5, 0.5).raises(
-            ValueError, "compare analytic.shape with numeric.shape before anything else"
-        )
-    judged(sub, np.ones((2, 1)), np.ones((1, 2)), 0.5, 0.5).raises(
-        ValueError, "the shapes, not the sizes: (2, 1) and (1, 2) differ"
-    )
+        judged(sub, one, other, 0.5, 0.5).raises(ValueError, look_at)
+    look_at = "the shapes, not the sizes: (2, 1) and (1, 2) differ"
+    judged(sub, np.ones((2, 1)), np.ones((1, 2)), 0.5, 0.5).raises(ValueError, look_at)
 
 
 @after(check_what_is_allowed)

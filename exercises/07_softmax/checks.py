@@ -105,31 +105,25 @@ def check_the_gradient(sub):
         "only the column of the right class has a slope; the others rise with p": (p - 1) * one_hot,
         "p * (1 - p) is the slope of p, and the loss is -log p": p * (1 - p),
     }
+    mistakes = {says: AnyOf(wrong, wrong / n) for says, wrong in mistakes.items()}
+    mistakes["the last row is left out: how far does the loop run?"] = [GRADIENT[0], [0, 0, 0]]
+    whole_columns = p - one_hot.sum(axis=0)
     slips = {
-        "gradient[:, labels] takes whole columns; take one entry of each row": p
-        - one_hot.sum(axis=0),
+        "gradient[:, labels] takes whole columns; take one entry of each row": whole_columns,
         "1 is added where it should be subtracted: -= 1": p + one_hot,
         "the sign: the score of the right class should go up, so its slope is negative": one_hot
         - p,
     }
-    Call(sub, "cross_entropy_backward", SCORES, LABELS).gives(
-        GRADIENT,
-        {
-            **{says: AnyOf(wrong, wrong / n) for says, wrong in mistakes.items()},
-            "the last row is left out: how far does the loop run?": [GRADIENT[0], [0, 0, 0]],
-        },
-        slips={
-            "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
-            **{says: AnyOf(wrong, wrong / n) for says, wrong in slips.items()},
-            "divide the 1 that is subtracted by n, too; the mean is not of p alone": p / n
-            - one_hot,
-            "the 1 that is taken off is divided by n twice": (p - one_hot / n) / n,
-            "divided by the number of classes; the mean is over the examples": n
-            / classes
-            * GRADIENT,
-            "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
-        },
-    )
+    slips = {
+        "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+        **{says: AnyOf(wrong, wrong / n) for says, wrong in slips.items()},
+        "divide the 1 that is subtracted by n, too; the mean is not of p alone": p / n - one_hot,
+        "the 1 that is taken off is divided by n twice": (p - one_hot / n) / n,
+        "divided by the number of classes; the mean is over the examples": GRADIENT * n / classes,
+        "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
+    }
+    call = Call(sub, "cross_entropy_backward", SCORES, LABELS)
+    call.gives(GRADIENT, mistakes, slips=slips)
 
 
 @builds_on(check_the_gradient)
@@ -151,9 +145,8 @@ def check_other_sizes(sub):
 def check_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     scores = np.array([[1000.0, 0.0], [-1000.0, -1000.0]])
-    Call(sub, "cross_entropy_backward", scores, np.array([1, 0])).gives(
-        [[0.5, -0.5], [-0.25, 0.25]]
-    )
+    call = Call(sub, "cross_entropy_backward", scores, np.array([1, 0]))
+    call.gives([[0.5, -0.5], [-0.25, 0.25]])
 
 
 @after(check_probabilities, check_the_gradient)

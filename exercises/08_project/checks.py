@@ -25,20 +25,15 @@ def flowers():
 def uses(call, *names):
     """Make a call, and refuse it if a file of the learner's was not asked for anything."""
     ran = set()
-    sys.setprofile(
-        lambda frame, event, _: ran.add((frame.f_code.co_filename, frame.f_code.co_name))
-    )
+    sys.setprofile(lambda frame, *_: ran.add((frame.f_code.co_filename, frame.f_code.co_name)))
     try:
         got = call.run()
     finally:
         sys.setprofile(None)
     asked = {Path(file).stem for file, function in ran if function != "<module>"}
     if idle := [name for name in names if name not in asked]:
-        call.refuse(
-            f"no call of your {idle[0]}",
-            "your own function is called",
-            f'mine("{idle[0]}") is your file, with its functions',
-        )
+        look_at = f'mine("{idle[0]}") is your file, with its functions'
+        call.refuse(f"no call of your {idle[0]}", "your own function is called", look_at)
     return got
 
 
@@ -50,12 +45,8 @@ def check_what_you_wrote_is_there_and_right(sub):
             raise WrongAnswerError("", f"no {file}", "your file", f"exercise {exercise.number}")
         outcome = quietly_judge(exercise)
         if failing := outcome.first_failing:
-            raise WrongAnswerError(
-                file,
-                f"NO: {failing.sentence}",
-                "every check passes",
-                f"exercise {exercise.number}, whose own checks say more",
-            )
+            look_at = f"exercise {exercise.number}, whose own checks say more"
+            raise WrongAnswerError(file, f"NO: {failing.sentence}", "every check passes", look_at)
 
 
 def check_the_loss(sub):

@@ -68,15 +68,14 @@ def check_hidden_and_scores(sub):
     }
     network_call(sub, "forward", HAND, part="hidden").gives(HIDDEN, slips=slips)
     b2 = np.array([0.0, 1.0, -3.0])
-    network_call(sub, "forward", SimpleNamespace(**{**vars(HAND), "b2": b2}), part="scores").gives(
-        [[0, 0, -2], [0, 0, -2]],
-        {"the scores may be negative: no ReLU after the second map": np.zeros((2, 3))},
-        slips={
-            "where is b2?": HIDDEN @ HAND.W2,
-            "the second map takes the output of the ReLU": BEFORE_THE_GATE @ HAND.W2 + b2,
-            "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0) + b2,
-        },
-    )
+    mistakes = {"the scores may be negative: no ReLU after the second map": np.zeros((2, 3))}
+    slips = {
+        "where is b2?": HIDDEN @ HAND.W2,
+        "the second map takes the output of the ReLU": BEFORE_THE_GATE @ HAND.W2 + b2,
+        "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0) + b2,
+    }
+    call = network_call(sub, "forward", SimpleNamespace(**{**vars(HAND), "b2": b2}), part="scores")
+    call.gives([[0, 0, -2], [0, 0, -2]], mistakes, slips=slips)
 
 
 @builds_on(check_hidden_and_scores)
@@ -92,15 +91,14 @@ def check_the_loss(sub):
     }
     network_call(sub, "loss", HAND, lam=0).gives(np.log(3), mistakes)
     network = random_network((4, 3, 5, 3), seed=2)
-    network_call(sub, "loss", network, lam=0).gives(
-        -log_probabilities(network)[np.arange(4), network.labels].mean(),
-        {
-            "that is the answer to the last example; compute it from the scores": np.log(3),
-            "each example has its own label: [np.arange(len(labels)), labels]": (
-                -log_probabilities(network)[:, network.labels].mean()
-            ),
-        },
-    )
+    log_p = log_probabilities(network)
+    of_all = -log_p[:, network.labels].mean()
+    mistakes = {
+        "that is the answer to the last example; compute it from the scores": np.log(3),
+        "each example has its own label: [np.arange(len(labels)), labels]": of_all,
+    }
+    right = -log_p[np.arange(4), network.labels].mean()
+    network_call(sub, "loss", network, lam=0).gives(right, mistakes)
     mistakes = {
         "large scores: subtract the largest of each row first, as in exercise 7": np.nan,
         "large scores: subtract the largest of each row first, and take no logarithm of a "
@@ -154,11 +152,9 @@ def check_nothing_is_remembered(sub):
     if not np.any(first[2]):
         calls[0].gives(HIDDEN.T @ D_SCORES)
     if all(map(same, first, other)):
-        calls[1].refuse(
-            "the same answer as for b1 = [1 1 -3], b2 = [0 1 -1]",
-            "another answer: hidden and scores changed",
-            "hidden and scores are those of an earlier call; compute them anew each time",
-        )
+        got = "the same answer as for b1 = [1 1 -3], b2 = [0 1 -1]"
+        look_at = "hidden and scores are those of an earlier call; compute them anew each time"
+        calls[1].refuse(got, "another answer: hidden and scores changed", look_at)
     for name, one, same_again in zip(DERIVATIVES, first, again, strict=True):
         if not same(same_again, one, 0.0):
             call = network_call(sub, "gradient", HAND, lam=0, part=name)
@@ -249,29 +245,24 @@ def check_the_penalty_on_the_way_back(sub):
         ("dW1", HAND.W1, HAND.X.T @ GATED),
         ("dW2", HAND.W2, HIDDEN.T @ D_SCORES),
     ):
-        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(
-            data + 0.2 * weights,
-            {
-                f"where is the penalty of {part[1:]}?": data,
-                "twice too much: the slope of lam / 2 * w * w is lam * w": data + 0.4 * weights,
-                # With 2 examples two mistakes look the same.
-                "half of the penalty: it is not divided by n, and lam / 2 * w * w has the slope "
-                "lam * w": data + 0.1 * weights,
-                "the sign: the penalty adds to the loss, and its slope to the gradient": (
-                    data - 0.2 * weights
-                ),
-                "that is the slope of |w|; the penalty is made of squares": (
-                    data + 0.2 * np.sign(weights)
-                ),
-            },
+        half = (
+            "half of the penalty: it is not divided by n, and lam / 2 * w * w has the slope lam * w"
         )
-    for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
+        slope = 0.2 * weights
         mistakes = {
-            "the biases are not penalized": AnyOf(
-                data.sum(axis=0) + 0.2 * bias, data.sum(axis=0) + 0.4 * bias
-            )
+            f"where is the penalty of {part[1:]}?": data,
+            "twice too much: the slope of lam / 2 * w * w is lam * w": data + 2 * slope,
+            half: data + slope / 2,  # with 2 examples two mistakes look the same
+            "the sign: the penalty adds to the loss, and its slope to the gradient": data - slope,
+            "that is the slope of |w|; the penalty is made of squares": (
+                data + 0.2 * np.sign(weights)
+            ),
         }
-        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data.sum(axis=0), mistakes)
+        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data + slope, mistakes)
+    for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
+        right = data.sum(axis=0)
+        mistakes = {"the biases are not penalized": AnyOf(right + 0.2 * bias, right + 0.4 * bias)}
+        network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(right, mistakes)
 
 
 @builds_on(check_the_second_layer, check_the_first_layer)
@@ -332,10 +323,8 @@ def iris_network():
 
 # The network of the zoo, at which it has wrong gradients to show; and without biases, penalized.
 ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2), 0.0
-PENALISED = (
-    SimpleNamespace(**{**vars(ZOO[0]), "b1": np.zeros_like(B1), "b2": np.zeros_like(B2)}),
-    0.1,
-)
+NO_BIASES = {"b1": np.zeros_like(B1), "b2": np.zeros_like(B2)}
+PENALISED = SimpleNamespace(**{**vars(ZOO[0]), **NO_BIASES}), 0.1
 
 
 def networks():
@@ -379,9 +368,7 @@ def answers_of(vjp):
     def gradient(X, labels, W1, b1, W2, b2, lam):
         network = SimpleNamespace(X=X, labels=labels, W1=W1, b1=b1, W2=W2, b2=b2)
         answer = derived(network, lam)
-        same = all(
-            np.array_equal(value, vars(there)[name]) for name, value in vars(network).items()
-        )
+        same = all(np.array_equal(one, vars(there)[name]) for name, one in vars(network).items())
         if lam == its_lam and same:
             wrong = vjp(1.0, *(vars(network)[name] for name in names))
             answer |= zip(names, wrong, strict=True)

@@ -51,12 +51,10 @@ def check_three_are_accused(sub):
     """You accuse three layers, and all three are wrong."""
     convicted = those_that_hold(accusations(sub))
     if len(convicted) < WRONG:
-        Call(sub, "evidence").refuse(
-            f"evidence against {', '.join(convicted) or 'nobody'}",
-            "evidence against three layers",
-            "the layers whose branches, rows or indices no test has tried",
-            share=len(convicted) / WRONG,
-        )
+        got = f"evidence against {', '.join(convicted) or 'nobody'}"
+        look_at = "the layers whose branches, rows or indices no test has tried"
+        share = len(convicted) / WRONG
+        Call(sub, "evidence").refuse(got, "evidence against three layers", look_at, share=share)
 
 
 @builds_on(check_every_accusation_is_a_call, check_three_are_accused)

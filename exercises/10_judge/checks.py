@@ -113,9 +113,5 @@ def judged(sub, name, *, heldout=False):
     call.where = f"all {scored.right} right gradients are accepted"
     kinds = Counter(bug.kind for _, bug in scored.missed)
     missed = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-    call.refuse(
-        f"{len(scored.caught)} of {scored.planted} wrong gradients rejected; accepted: {missed}",
-        f"at least {ENOUGH:.0%} rejected",
-        scored.hint,
-        share=scored.share,
-    )
+    got = f"{len(scored.caught)} of {scored.planted} wrong gradients rejected; accepted: {missed}"
+    call.refuse(got, f"at least {ENOUGH:.0%} rejected", scored.hint, share=scored.share)

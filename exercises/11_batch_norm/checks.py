@@ -128,11 +128,9 @@ def check_nothing_is_remembered(sub):
         part("dx", sub).gives(DX)
     other = 2 * UPSTREAM, X[::-1] ** 2, GAMMA, ZOO_EPS
     Call(sub, "batch_norm", other[1], GAMMA, BETA, ZOO_EPS).run()
-    part("dx", sub, *other).gives(
-        derived(*other)[0],
-        {"that is the answer to the last call; do you keep something from it?": before},
-        otherwise="mean and variance are those of this x; is something kept from another call?",
-    )
+    mistakes = {"that is the answer to the last call; do you keep something from it?": before}
+    look_at = "mean and variance are those of this x; is something kept from another call?"
+    part("dx", sub, *other).gives(derived(*other)[0], mistakes, otherwise=look_at)
     call = part("dx", sub, eps=ZOO_EPS)
     call.where = "called once before, then with other arrays, and now again as at first"
     call.gives(before, otherwise="you keep something from call to call; start from zero each time")
@@ -172,11 +170,9 @@ def check_the_blind_upstream(sub):
             call.refuse(got, "other entries in each row of a column", look_at)
         largest = np.abs(derived(got, x, 1.0, 1e-5)[0] * x.std(axis=0) / size).max()
         if not largest < 1e-2:
-            call.refuse(
-                f"an upstream for which dx is as large as {largest:.2g} of upstream / std",
-                "less than 0.01 everywhere",
-                "dx has no part along two columns; use the one that is not constant",
-            )
+            got = f"an upstream for which dx is as large as {largest:.2g} of upstream / std"
+            look_at = "dx has no part along two columns; use the one that is not constant"
+            call.refuse(got, "less than 0.01 everywhere", look_at)
 
 
 @after(check_forward, check_the_gradient)

@@ -114,16 +114,13 @@ def check_other_sizes(sub):
         (4, 3, (9, 8), (3, 2)),
     ):
         x, w, _, upstream = example(*sizes)
+        first, swapped = dx_of(upstream[:1], x, w[:1]), "filters and channels have changed places: "
         mistakes = {
-            "every filter reads x: sum over all of them, not only the first": (
-                dx_of(upstream[:1], x, w[:1])
-            ),
+            "every filter reads x: sum over all of them, not only the first": first,
             "that is the sum over all filters; each has its own bias": upstream.sum(),
         }
         if sizes[0] == sizes[1]:
-            mistakes["filters and channels have changed places: w[f, c, p, q]"] = dx_of(
-                upstream, x, w.swapaxes(0, 1)
-            )
+            mistakes[swapped + "w[f, c, p, q]"] = dx_of(upstream, x, w.swapaxes(0, 1))
         for name, right in zip(PARTS, all_of(upstream, x, w), strict=True):
             part(name, sub, upstream, x, w).gives(right, mistakes)
     # y is linear in x, and in w: without large entries differences would have no error either.
@@ -168,10 +165,9 @@ def check_the_winner_takes_it(sub):
     call.where = "the second entry is smaller than the first, by 2**-53"
     look_at = "an entry that is smaller in the last digit is no winner: use ==, not np.isclose"
     call.gives([[[3.0, 0.0], [0.0, 0.0]]], otherwise=look_at)
-    kept = {"those are the winners of another x, kept from a call before": right}
-    Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(
-        [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]], kept
-    )
+    mistakes = {"those are the winners of another x, kept from a call before": right}
+    opposite = [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]]
+    Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(opposite, mistakes)
     x = np.random.default_rng(6).permutation(32).reshape(2, 4, 4) / 4 - 3
     upstream = np.arange(-3.5, 4.0).reshape(2, 2, 2)
     for channels in (2, 1):
@@ -194,10 +190,10 @@ def check_a_tie_is_paid_once(sub):
         if not np.all(got >= 0) or got[0][~np.array(winners)].any():
             call.refuse(got, expected, "a share is from 0 to 1, and only the largest have one")
         if not np.isclose(got.sum(), 6):
-            look_at = "x == max marks every winner; if each gets all, the sum is too large"
-            call.refuse(
-                got, expected, look_at if got.sum() > 6 else "one of the winners must get it"
-            )
+            look_at = "one of the winners must get it"
+            if got.sum() > 6:
+                look_at = "x == max marks every winner; if each gets all, the sum is too large"
+            call.refuse(got, expected, look_at)
 
 
 @after(check_the_winner_takes_it)

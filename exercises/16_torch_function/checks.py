@@ -25,10 +25,9 @@ def check_softplus(sub):
 @after(check_softplus)
 def check_softplus_of_large_numbers(sub):
     """Softplus is x far to the right, and 0 far to the left."""
-    Call(sub, "softplus", LARGE, K).gives(
-        np.maximum(LARGE, 0) + np.log1p(np.exp(-K * np.abs(LARGE))) / K,
-        {"that overflows: torch.logaddexp calculates with care": np.array([0, 0, 40, np.inf])},
-    )
+    right = np.maximum(LARGE, 0) + np.log1p(np.exp(-K * np.abs(LARGE))) / K
+    mistakes = {"that overflows: torch.logaddexp calculates with care": [0, 0, 40, np.inf]}
+    Call(sub, "softplus", LARGE, K).gives(right, mistakes)
 
 
 @after(check_softplus)
@@ -50,9 +49,7 @@ def check_softplus_backward(sub):
 def check_the_slope_of_large_numbers(sub):
     """Far to the right the slope is 1, far to the left 0."""
     mistakes = {
-        "infinity divided by infinity: torch.sigmoid avoids that": (
-            np.array([0, sigmoid(-40 * K), 1, np.nan])
-        )
+        "infinity divided by infinity: torch.sigmoid avoids that": [0, sigmoid(-40 * K), 1, np.nan]
     }
     Call(sub, "softplus_backward", np.ones(4), LARGE, K).gives(sigmoid(K * LARGE), mistakes)
 

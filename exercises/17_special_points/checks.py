@@ -32,10 +32,9 @@ def check_all_three_are_shown(sub):
             right += 1
             continue
         got = f"{name}: {report.verdict} ({report.reason}) at {shown(point)}"
-        special = "there the gradient is right: what is still special about the point?"
-        look_at = {"ok": special, "zero": special}.get(
-            report.reason, "the reason in the report; another point may be clearer"
-        )
+        look_at = "the reason in the report; another point may be clearer"
+        if report.reason in ("ok", "zero"):
+            look_at = "there the gradient is right: what is still special about the point?"
         refusal = refusal or (got, look_at)
     if right < len(NAMES):
         of = Call(sub, "evidence")
