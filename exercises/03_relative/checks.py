@@ -24,8 +24,7 @@ def check_each_entry(sub):
         "that is |a - n / size|, as / comes before -; add parentheses": np.abs(a - n / larger),
         "that is the largest error; the task is one error for each entry": right.max(),
         "that is relative to the largest entry of all; each has its own": off / 10,
-        "that compares the norms; each entry has its own error": norm(a - n)
-        / max(norm(a), norm(n)),
+        "that compares the norms; each entry has its own error": norm(off) / max(norm(a), norm(n)),
     }
     # The floor has a check of its own.
     Call(sub, "relative_error", a, n).gives(right, slips=slips, rtol=1e-6)
@@ -35,11 +34,10 @@ def check_each_entry(sub):
 def check_negative_entries(sub):
     """Slopes may be negative; their size is not."""
     a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
+    size = np.maximum(a, n)
+    signed = AnyOf(np.abs(a - n) / np.maximum(size, 1e-8), np.abs(a - n) / size)
     slips = {
-        "the size of -4 is 4: take absolute values before the maximum": AnyOf(
-            np.abs(a - n) / np.maximum(np.maximum(a, n), 1e-8),
-            np.abs(a - n) / np.maximum(a, n),
-        ),
+        "the size of -4 is 4: take absolute values before the maximum": signed,
         "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
     }
     Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0], slips=slips, rtol=1e-6)
@@ -60,9 +58,7 @@ def check_the_floor(sub):
     a, n = np.array([2e-9, 1.0]), np.array([1e-9, 2.0])
     mistakes = {
         "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
-        "the floor is added; it is the smallest size to divide by": (
-            np.abs(a - n) / (np.maximum(a, n) + 1e-8)
-        ),
+        "the floor is added; it is the smallest size to divide by": [1e-9 / 1.2e-8, 1 / (2 + 1e-8)],
         "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
     }
     Call(sub, "relative_error", a, n, 1e-8).gives([0.1, 0.5], mistakes)
@@ -121,10 +117,7 @@ def read(error, kinks, at_most=operator.le):
 @after(check_the_bands)
 def check_nan_is_wrong(sub):
     """A NaN among the errors is wrong, at any place."""
+    words = AnyOf(*(word for _, word in LIMITS))
+    mistakes = {"a NaN got through: take np.max, and let NaN end in the last branch": words}
     for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):
-        mistakes = {
-            "a NaN got through: take np.max, and let NaN end in the last branch": AnyOf(
-                *(word for _, word in LIMITS)
-            )
-        }
         Call(sub, "band", np.array(errors)).gives("wrong", mistakes)

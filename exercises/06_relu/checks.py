@@ -25,27 +25,22 @@ def check_forward(sub):
 
 def check_one_entry_at_a_time(sub):
     """An open gate passes upstream on, a shut gate passes 0."""
+    out, of_upstream = np.maximum(X, 0), np.maximum(UPSTREAM, 0)
+    kept, late = UPSTREAM * (SHOWN_TO_RELU > 0), UPSTREAM * (X > 1)
     mistakes = {
         "you returned upstream; which gates are shut?": UPSTREAM,
-        "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": (
-            UPSTREAM * np.maximum(X, 0)
-        ),
+        "that is upstream * relu(x); how fast does relu(x) grow, where x is 2?": UPSTREAM * out,
         "that is upstream * x; how fast does relu(x) grow, where x is 2?": UPSTREAM * X,
-        "that is relu of upstream; the sign of x decides, not the sign of upstream": (
-            np.maximum(UPSTREAM, 0)
-        ),
+        "that is relu of upstream; the sign of x decides, not the sign of upstream": of_upstream,
         "a shut gate passes 0, not -1 times upstream: that is |x|": UPSTREAM * np.sign(X),
-        "you returned relu(x), the forward pass": np.maximum(X, 0),
+        "you returned relu(x), the forward pass": out,
         "x and upstream have changed places": X * (UPSTREAM > 0),
-        "that is the mask of another x, kept from a call of relu; make it from this x": (
-            UPSTREAM * (SHOWN_TO_RELU > 0)
-        ),
+        "that is the mask of another x, kept from a call of relu; make it from this x": kept,
     }
     slips = {
         "you returned the mask; where does `upstream` enter?": X > 0,
         "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
-        "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": UPSTREAM
-        * (X > 1),
+        "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": late,
     }
     Call(sub, "relu_backward", X, UPSTREAM).gives([0.0, -4.0, 0.1], mistakes, slips=slips)
 

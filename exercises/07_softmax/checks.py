@@ -50,15 +50,14 @@ def check_the_loss(sub):
     """The loss is the mean of -log(probability of the right class)."""
     top, own = SCORES.max(axis=1), SCORES[[0, 1], LABELS]
     log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
-    of_all = -np.log(PROBABILITIES)
+    of_all = AnyOf(-np.log(PROBABILITIES).mean(), -np.log(PROBABILITIES).sum() / 2)
+    of_mean = -np.log(np.exp(-LOSSES).mean())
     mistakes = {
         "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
         "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
         "the sign: -log of a probability is positive": -LOSSES.mean(),
         "that is one loss for each example; take their mean": LOSSES,
-        "that counts all classes; only the right one of each example enters": AnyOf(
-            of_all.mean(), of_all.sum() / 2
-        ),
+        "that counts all classes; only the right one of each example enters": of_all,
         "that is another logarithm; the natural one is np.log": AnyOf(
             *(LOSSES.mean() / np.log(base) for base in (2, 10)),
             *((log_sum / np.log(base) + top - own).mean() for base in (2, 10)),
@@ -69,9 +68,7 @@ def check_the_loss(sub):
         "-log p is a difference: the score of the right class is taken off": AnyOf(
             (log_sum + own - top).mean(), (log_sum + own).mean()
         ),
-        "that is minus the logarithm of the mean; the loss is the mean of the logarithms": (
-            -np.log(np.exp(-LOSSES).mean())
-        ),
+        "that is minus the logarithm of the mean; the loss is the mean of the logarithms": of_mean,
         "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
         "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
     }
@@ -83,12 +80,11 @@ def check_the_loss_of_a_lost_case(sub):
     """The loss is finite even where the probability underflows."""
     scores = np.array([[1000.0, 0.0], [0.0, 0.0]])
     right = (1000 + np.log(2)) / 2
+    guarded = AnyOf(*(-np.log([guard, 0.5]).mean() for guard in GUARDS))
     mistakes = {
         "log(0): the probability underflowed before the logarithm was taken": np.inf,
         "exp overflowed: subtract the largest score of each row first": np.nan,
-        "a guard inside the logarithm hides the true loss; no guard is needed": AnyOf(
-            *(-np.log([guard, 0.5]).mean() for guard in GUARDS)
-        ),
+        "a guard inside the logarithm hides the true loss; no guard is needed": guarded,
     }
     Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(right, mistakes)
 

@@ -37,19 +37,14 @@ ALL_SQUARES = SQUARES + (HAND.b1**2).sum() + (HAND.b2**2).sum()
 
 
 def network_call(sub, name, network, lam=None, part=None):
-    """Prepare a call of which the learner is shown the names, and perhaps one of its answers.
-
-    The values stand under *where*, if they are few enough to calculate with.
-    """
+    """Prepare a call that shows names, and values only if they are few enough to calculate with."""
     words = [word for word in vars(HAND) if lam is not None or word != "labels"]
     values = [*(vars(network)[word] for word in words), *(() if lam is None else (lam,))]
     parts = HIDDEN_AND_SCORES if name == "forward" else DERIVATIVES
     call = Part(sub, name, *values, part=part, parts=parts) if part else Call(sub, name, *values)
     told = [*words, *(() if lam is None else (f"lam={lam:g}",))]
     call.text = f"{f'{part} of ' if part else ''}{name}({', '.join(told)})"
-    if network is LARGE:
-        call.where = f"b2 = {shown(LARGE.b2)}, and all else as before"
-    elif len(network.X) == len(HAND.X):
+    if len(network.X) == len(HAND.X):
         call.where = ", ".join(f"{w} = {shown(v)}" for w, v in zip(words, values, strict=False))
     else:
         n, features = network.X.shape
@@ -167,20 +162,19 @@ def check_nothing_is_remembered(sub):
 def check_the_second_layer(sub):
     """Without a penalty: dW2 and db2 are right."""
     right = HIDDEN.T @ D_SCORES
-    mistakes = {
+    of_d_scores = {
+        "subtract 1 for the right class": THIRDS,
+        "divide the 1 that is subtracted by n, too": THIRDS - 2 * ONE_HOT,
+        "each row has one label: d_scores[np.arange(len(labels)), labels]": THIRDS - [1, 0, 1],
+        "a label is the number of a column: subtract 1 in that column, not the label": (
+            THIRDS - HAND.labels[:, None]
+        ),
+        "softmax makes rows of probabilities, not columns: axis=1": 1 / 2 - ONE_HOT,
+    }
+    mistakes = {says: AnyOf(HIDDEN.T @ d / 2, HIDDEN.T @ d) for says, d in of_d_scores.items()}
+    mistakes |= {
         "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
         "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
-        "subtract 1 for the right class": AnyOf(HIDDEN.T @ THIRDS / 2, HIDDEN.T @ THIRDS),
-        "divide the 1 that is subtracted by n, too": HIDDEN.T @ (THIRDS / 2 - ONE_HOT),
-        "each row has one label: d_scores[np.arange(len(labels)), labels]": (
-            HIDDEN.T @ (THIRDS - ONE_HOT.max(axis=0)) / 2
-        ),
-        "a label is the number of a column: subtract 1 in that column, not the label": (
-            HIDDEN.T @ (THIRDS - HAND.labels[:, None]) / 2
-        ),
-        "softmax makes rows of probabilities, not columns: axis=1": (
-            HIDDEN.T @ (1 / 2 - ONE_HOT) / 2
-        ),
         "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
         "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
     }
@@ -209,19 +203,23 @@ def check_the_second_layer(sub):
 def check_the_first_layer(sub):
     """Without a penalty: dW1 and db1 are right."""
     right = HAND.X.T @ GATED
-    mistakes = {
-        "the gate is missing: a unit that was shut passes nothing back": HAND.X.T @ D_HIDDEN,
-        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+    of_d_hidden = {
+        "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN,
         "the gate is open where the unit was positive, not where its gradient is": (
-            HAND.X.T @ np.maximum(D_HIDDEN, 0)
+            np.maximum(D_HIDDEN, 0)
         ),
-        "the slope of an open gate is 1, not the value that passes": HAND.X.T @ (D_HIDDEN * HIDDEN),
-        "on the way back the weights are transposed: which classes does a unit feed?": AnyOf(
-            HAND.X.T @ ((D_SCORES @ HAND.W2) * (HIDDEN > 0)), HAND.X.T @ (D_SCORES @ HAND.W2)
+        "the slope of an open gate is 1, not the value that passes": D_HIDDEN * HIDDEN,
+        "on the way back the weights are transposed: which classes does a unit feed?": (
+            D_SCORES @ HAND.W2
         ),
-        "W2 is missing: the classes are not the units": AnyOf(
-            HAND.X.T @ (D_SCORES * (HIDDEN > 0)), HAND.X.T @ D_SCORES
-        ),
+        "W2 is missing: the classes are not the units": D_SCORES,
+    }
+    with_or_without_gate = {
+        says: AnyOf(HAND.X.T @ d, HAND.X.T @ (d * (HIDDEN > 0))) for says, d in of_d_hidden.items()
+    }
+    mistakes = {
+        **with_or_without_gate,
+        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
         "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
         "the sign of dW1 is the other one": -right,
     }
@@ -245,18 +243,15 @@ def check_the_penalty_on_the_way_back(sub):
         ("dW1", HAND.W1, HAND.X.T @ GATED),
         ("dW2", HAND.W2, HIDDEN.T @ D_SCORES),
     ):
-        half = (
-            "half of the penalty: it is not divided by n, and lam / 2 * w * w has the slope lam * w"
-        )
-        slope = 0.2 * weights
+        slope, of_size = 0.2 * weights, 0.2 * np.sign(weights)
         mistakes = {
             f"where is the penalty of {part[1:]}?": data,
             "twice too much: the slope of lam / 2 * w * w is lam * w": data + 2 * slope,
-            half: data + slope / 2,  # with 2 examples two mistakes look the same
+            # With 2 examples two mistakes look the same.
+            "half of the penalty: it is not divided by n, and lam / 2 * w * w has the slope "
+            "lam * w": data + slope / 2,
             "the sign: the penalty adds to the loss, and its slope to the gradient": data - slope,
-            "that is the slope of |w|; the penalty is made of squares": (
-                data + 0.2 * np.sign(weights)
-            ),
+            "that is the slope of |w|; the penalty is made of squares": data + of_size,
         }
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data + slope, mistakes)
     for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
@@ -358,8 +353,7 @@ def derived(network, lam):
 def answers_of(vjp):
     """Answer as a submission would that has this vjp, right or wrong, from the zoo.
 
-    The zoo's gradients are of one network, with a penalty and no biases or the other way round.
-    Elsewhere the answer is a right one, so that a bug is refused for what it is.
+    The zoo's gradients are of one network; any other is answered rightly.
     """
     penalised = len(inspect.signature(vjp).parameters) == 3  # upstream, W1, W2
     there, its_lam = PENALISED if penalised else ZOO

@@ -224,8 +224,7 @@ def derived(upstream, x, gamma, eps):
 def answers_of(vjp):
     """Answer as a submission would that has this vjp, right or wrong, from the zoo.
 
-    The zoo knows one eps. With another the answer is a right one, so that a bug is refused for
-    what it is.
+    The zoo knows one eps; with another the answer is right.
     """
 
     def backward(upstream, x, gamma, eps):

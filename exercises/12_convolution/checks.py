@@ -72,14 +72,12 @@ def check_dw_and_db(sub):
 
 def check_dx(sub):
     """The gradient dx adds up the shares of all places that read the entry."""
-    right = dx_of(UPSTREAM, X, W)
+    right, flipped = dx_of(UPSTREAM, X, W), dx_of(UPSTREAM, X, FLIPPED)
     last = np.zeros_like(X)
     for p, q in np.ndindex(2, 2):
         last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
     slips = {
-        "w is flipped once too often: add at [i + p, j + q], where x was read": (
-            dx_of(UPSTREAM, X, FLIPPED)
-        ),
+        "w is flipped once too often: add at [i + p, j + q], where x was read": flipped,
         "the blocks overlap: += adds, and = keeps only the last one": last,
         "the border of x was read, too": padded(right[:, 1:2, 1:2], 1, 1),
         "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
@@ -287,8 +285,7 @@ def pooled_back(upstream, x):
 def answers_of(vjp):
     """Answer as a submission would that has this vjp, right or wrong, from the zoo.
 
-    The zoo's have two channels and two filters, or one image of 4 x 4. Elsewhere the answer is a
-    right one, so that a bug is refused for what it is.
+    The zoo's have two channels and two filters, or one image of 4 x 4; elsewhere it is right.
     """
 
     def convolve_backward(upstream, x, w):

@@ -84,20 +84,18 @@ def check_the_difference_of_two_gradients(sub):
     x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
     right = 3 * x * x * along + H * H * along**3
     by_axes = np.array([3.0625, 12.0625])
+    no_parentheses = f.f(x + H * along) - f.f(x - H * along) / (2 * H)
+    unit = (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
     slips = {
         "the two places are 2*h apart, not h": 2 * right,
         "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
-        "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": (
-            f.f(x + H * along) - f.f(x - H * along) / (2 * H)
-        ),
+        "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
         "the difference is not divided by anything": 2 * H * right,
         "that is a forward difference; step to both sides": (f.f(x + H * along) - f.f(x)) / H,
         "that is the gradient behind minus the gradient ahead": -right,
         "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
         "that is the rule, without h; the task is to measure": 3 * x * x * along,
-        "use tangent as it is; do not make it a unit vector": (
-            (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
-        ),
+        "use tangent as it is; do not make it a unit vector": unit,
         "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
     }
     Call(sub, "measured", f, x, along, h=H).gives(right, slips=slips)
@@ -115,15 +113,14 @@ def check_the_asymmetry(sub):
     """The asymmetry is a difference, divided by the larger of the two."""
     f = Formula("M @ x, M = [[1 2] [4 3]]", lambda x: MATRIX @ x)
     right = (ONE - OTHER) / ONE
-    curved = U @ MATRIX @ U, V @ MATRIX @ V
+    curved = sorted([U @ MATRIX @ U, V @ MATRIX @ V])
+    same_twice = AnyOf(1 - curved[0] / curved[1], 0.0)
     mistakes = {
         "divide by the larger of the two": ONE - OTHER,
         "divide by the larger of the two, not the smaller": 6 / OTHER,
         "divide by the larger of the two, not by their sum or mean": AnyOf(6 / 46, 6 / 23),
         "take the absolute value of the difference": AnyOf(-right, -6 / OTHER, OTHER - ONE),
-        "which product goes with which? a with hv(b), and b with hv(a)": AnyOf(
-            (max(curved) - min(curved)) / max(curved), 0.0
-        ),
+        "which product goes with which? a with hv(b), and b with hv(a)": same_twice,
     }
     for a, b in ((U, V), (V, U)):
         Call(sub, "asymmetry", f, a, b).gives(right, mistakes)

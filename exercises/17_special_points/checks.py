@@ -147,10 +147,7 @@ LOOK_AT = {
 
 
 def says(sub, x, words, about=tuple(LOOK_AT), share=0.0):
-    """Refuse what special says of an array, if a word lacks or is one too many.
-
-    If it is about some words only, the others do not matter.
-    """
+    """Refuse what special says of an array, if a word lacks or is too many; look only at some."""
     call = Call(sub, "special", x)
     got = call.run()
     if not isinstance(got, list | tuple) or not all(isinstance(one, str) for one in got):
