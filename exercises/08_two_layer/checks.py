@@ -1,6 +1,5 @@
 """Checks of exercise 8."""
 
-import inspect
 from types import SimpleNamespace
 
 import numpy as np
@@ -316,16 +315,14 @@ def iris_network():
     return network
 
 
-# The network of the zoo, at which it has wrong gradients to show; and without biases, penalized.
-ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2), 0.0
-NO_BIASES = {"b1": np.zeros_like(B1), "b2": np.zeros_like(B2)}
-PENALISED = SimpleNamespace(**{**vars(ZOO[0]), **NO_BIASES}), 0.1
+# The network of the zoo, at which it has wrong gradients to show.
+ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2)
 
 
 def networks():
     """Return networks, each with a lam."""
     small, large = random_network((5, 3, 4, 2), seed=5), random_network((30, 20, 12, 10), seed=9)
-    return [(iris_network(), 0.01), (small, 0.5), ZOO, PENALISED, (large, 0.1)]
+    return [(iris_network(), 0.01), (small, 0.5), (ZOO, 0.0), (large, 0.1)]
 
 
 def log_probabilities(network):
@@ -355,17 +352,12 @@ def answers_of(vjp):
 
     The zoo's gradients are of one network; any other is answered rightly.
     """
-    penalised = len(inspect.signature(vjp).parameters) == 3  # upstream, W1, W2
-    there, its_lam = PENALISED if penalised else ZOO
-    names = ("W1", "W2") if penalised else PARAMETERS
 
     def gradient(X, labels, W1, b1, W2, b2, lam):
         network = SimpleNamespace(X=X, labels=labels, W1=W1, b1=b1, W2=W2, b2=b2)
-        answer = derived(network, lam)
-        same = all(np.array_equal(one, vars(there)[name]) for name, one in vars(network).items())
-        if lam == its_lam and same:
-            wrong = vjp(1.0, *(vars(network)[name] for name in names))
-            answer |= zip(names, wrong, strict=True)
-        return tuple(answer.values())
+        same = all(np.array_equal(one, vars(ZOO)[name]) for name, one in vars(network).items())
+        if lam == 0 and same:
+            return vjp(1.0, W1, b1, W2, b2)
+        return tuple(derived(network, lam).values())
 
     return {"gradient": gradient}

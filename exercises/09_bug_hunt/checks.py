@@ -182,10 +182,10 @@ def is_right(sub, name, arguments, numeric):
 def backward_call(sub, name, arguments, part=None):
     """Prepare the call of a backward pass, to look at the gradient of one input."""
     copies = [np.copy(a) for a in arguments]
-    parts = [word for word, _ in movable(name, arguments)]
+    parts = [f"d{word}" for word, _ in movable(name)]
     if part is None or len(parts) == 1:
         return Call(sub, f"{name}_backward", *copies)
-    return Part(sub, f"{name}_backward", *copies, part=f"d{part}", parts=[f"d{p}" for p in parts])
+    return Part(sub, f"{name}_backward", *copies, part=f"d{part}", parts=parts)
 
 
 def parts_of(gradients):
@@ -198,7 +198,7 @@ def slopes(name, arguments):
     layer = getattr(ORIGINAL, name)
     upstream, *inputs = arguments
     found = {}
-    for part, k in movable(name, arguments):
+    for part, k in movable(name):
 
         def f(moved, k=k):
             return np.sum(upstream * layer(*inputs[:k], moved, *inputs[k + 1 :]))
@@ -207,10 +207,9 @@ def slopes(name, arguments):
     return found
 
 
-def movable(name, arguments):
+def movable(name):
     """Return name and number of each input that has a gradient; ids have none."""
-    given = enumerate(zip(WORDS[name][1:], arguments[1:], strict=True))
-    return [(word, k) for k, (word, one) in given if np.asarray(one).dtype.kind == "f"]
+    return [(word, k) for k, word in enumerate(WORDS[name][1:]) if word != "ids"]
 
 
 @functools.cache
@@ -229,12 +228,13 @@ def calls(seed):
 
     found = []
     for rows, columns in ((3, 4), (5, 2)):
-        x = draw(rows, columns)
+        x, ids = draw(rows, columns), np.array([1, 0, 1, 2, 2])
         for name in ("leaky_relu", "elu", "softmax", "batch_norm"):
             found.append((name, (draw(rows, columns), x)))
-        found.append(("affine", (draw(rows, 3), x, draw(columns, 3), draw(3))))
-        found.append(("max_pool", (draw(rows, columns // 2), x)))
-        ids = np.array([1, 0, 1, 2, 2])
-        found.append(("embedding", (draw(5, columns), x, ids)))
-        found.append(("mean_squared_error", (np.array(0.7), x, draw(rows, columns))))
+        found += [
+            ("affine", (draw(rows, 3), x, draw(columns, 3), draw(3))),
+            ("max_pool", (draw(rows, columns // 2), x)),
+            ("embedding", (draw(5, columns), x, ids)),
+            ("mean_squared_error", (np.array(0.7), x, draw(rows, columns))),
+        ]
     return sorted(found, key=lambda call: LAYERS.index(call[0]))

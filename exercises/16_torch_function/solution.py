@@ -1,5 +1,7 @@
 """Exercise 16: a torch Function.  Read README.md first."""
 
+from functools import partial
+
 import torch
 
 
@@ -47,36 +49,28 @@ class Reverse(torch.autograd.Function):
 # --- the checks call these: NumPy arrays go in and come out ---------------------------------------
 
 
-def softplus(x, k):
-    """Return the values of ``Softplus``."""
-    return Softplus.apply(torch.tensor(x), k).numpy()
+def values(function, x, k):
+    """Return the values of a function."""
+    return function.apply(torch.tensor(x), k).numpy()
 
 
-def softplus_backward(upstream, x, k):
-    """Return the gradient that torch gets from ``Softplus``."""
+def gradient(function, upstream, x, k):
+    """Return the gradient that torch gets from a function."""
     x = torch.tensor(x, requires_grad=True)
-    (gradient,) = torch.autograd.grad(Softplus.apply(x, k), x, torch.tensor(upstream))
+    (gradient,) = torch.autograd.grad(function.apply(x, k), x, torch.tensor(upstream))
     return gradient.numpy()
 
 
 def softplus_second(x, k):
-    """Return the derivative of the derivative, entry by entry."""
+    """Return the derivative of the derivative of ``Softplus``, entry by entry."""
     x = torch.tensor(x, requires_grad=True)
     (slope,) = torch.autograd.grad(Softplus.apply(x, k).sum(), x, create_graph=True)
     (second,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
     return second.numpy()
 
 
-def reverse(x, strength):
-    """Return the values of ``Reverse``."""
-    return Reverse.apply(torch.tensor(x), strength).numpy()
-
-
-def reverse_backward(upstream, x, strength):
-    """Return what torch gets from ``Reverse`` on the way back."""
-    x = torch.tensor(x, requires_grad=True)
-    (gradient,) = torch.autograd.grad(Reverse.apply(x, strength), x, torch.tensor(upstream))
-    return gradient.numpy()
+softplus, softplus_backward = partial(values, Softplus), partial(gradient, Softplus)
+reverse, reverse_backward = partial(values, Reverse), partial(gradient, Reverse)
 
 
 if __name__ == "__main__":
