@@ -289,9 +289,6 @@ def heldout_other_networks(sub):
             network_call(sub, "gradient", network, lam=0.3, part=f"d{name}").gives(right)
 
 
-# --- networks to check on ----------------------------------------------------------------------
-
-
 def random_network(sizes, seed):
     """Draw a network of (examples, features, units, classes), in round numbers."""
     n, features, units, classes = sizes

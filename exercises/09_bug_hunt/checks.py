@@ -108,9 +108,6 @@ def heldout_other_calls(sub):
         is_right(sub, name, arguments, numeric)
 
 
-# --- evidence ----------------------------------------------------------------------------------
-
-
 def accusations(sub, *, each=False):
     """Return the arguments of the calls given as evidence; refuse what holds none, or ``each``."""
 
@@ -158,9 +155,6 @@ def report_on(name, arguments):
 def examined(call):
     """Examine a call, which is pickled."""
     return ORIGINAL.examine(*pickle.loads(call))
-
-
-# --- backward passes ---------------------------------------------------------------------------
 
 
 def is_right(sub, name, arguments, numeric):

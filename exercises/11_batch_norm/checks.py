@@ -197,9 +197,6 @@ def heldout_a_pedestal_on_the_way_back(sub):
     on_a_pedestal(part("dx", sub, UPSTREAM, X + PEDESTAL, GAMMA, EPS)).gives(DX, rtol=1e-6)
 
 
-# --- what is known of batch norm ---------------------------------------------------------------
-
-
 def part(name, sub, upstream=UPSTREAM, x=X, gamma=GAMMA, eps=EPS):
     """Prepare a call, to look at one of its answers."""
     values = upstream, x, gamma, eps

@@ -214,9 +214,6 @@ def heldout_a_window_as_large_as_the_image(sub):
         part("dw", sub, upstream, x, w).gives(dw_of(upstream, x, w))
 
 
-# --- what is known of convolution and pooling --------------------------------------------------
-
-
 def part(name, sub, upstream=UPSTREAM, x=X, w=W):
     """Prepare a call, to look at one of its answers."""
     values = upstream, x, w

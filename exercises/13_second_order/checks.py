@@ -163,9 +163,6 @@ def heldout_columns_and_large_scores(sub):
     Call(sub, "hessian_vector", ALONG, X + 1000, A[:2]).gives(right, rtol=1e-6)
 
 
-# --- what is known of softmax ------------------------------------------------------------------
-
-
 def jvp_of(tangent, z):
     """Return how fast softmax moves."""
     p = np.exp(z - z.max())

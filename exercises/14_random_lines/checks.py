@@ -187,9 +187,6 @@ def heldout_many_entries(sub):
     found("error", sub, np.array([2.0]), np.array([[-1.0]])).gives(-2.0)
 
 
-# --- what is known of lines --------------------------------------------------------------------
-
-
 def cubes():
     """Build a new function, with its own count of calls."""
     return Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))

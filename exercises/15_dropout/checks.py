@@ -173,9 +173,6 @@ def heldout_another_shape_and_another_p(sub):
         Call(sub, "backward", x, x, w, p, 11).gives(expected)
 
 
-# --- what is known of it ---------------------------------------------------------------------
-
-
 def drawn(sub, seed, x=X, p=P):
     """Have both masks drawn by the learner: what is looked at does not depend on how."""
     call = Call(sub, "masks", seed, (2, *x.shape), p)

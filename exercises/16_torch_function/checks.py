@@ -107,9 +107,6 @@ def heldout_other_numbers(sub):
         Call(sub, "reverse_backward", x, x, k).gives(-k * x)
 
 
-# --- what is known of it ---------------------------------------------------------------------
-
-
 def sigmoid(z):
     """Calculate exp(z) / (1 + exp(z)), of any z."""
     return np.exp(np.minimum(z, 0)) / (1 + np.exp(-np.abs(z)))

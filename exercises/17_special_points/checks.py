@@ -108,9 +108,6 @@ def heldout_other_arrays(sub):
     says(sub, np.array([[0.5, -1.0, 2.0]] * 3), [])
 
 
-# --- evidence, and words ---------------------------------------------------------------------
-
-
 def points(sub, *, each=False):
     """Return the points given as evidence; refuse what holds none, or ``each``."""
 
