@@ -61,10 +61,9 @@ def check_any_shape(sub):
     """A matrix gets a matrix of slopes, and a single number gets one slope."""
     x = np.array([[1.0, 2.0], [-3.0, 0.5]])
     right = 2 * x + H
+    rows = np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
     mistakes = {
-        "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": (
-            np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
-        ),
+        "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
         "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
     }
     Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)

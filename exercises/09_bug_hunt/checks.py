@@ -30,7 +30,7 @@ def check_every_accusation_is_a_call(sub):
 def check_every_accusation_holds(sub):
     """In the original file, each of these calls gives a wrong answer."""
     accused = accusations(sub)
-    share = share_of(accused)
+    share = share_of(accused, accused)
     for name, arguments in accused.items():
         report = report_on(name, arguments)
         if not shows(report):
@@ -110,11 +110,7 @@ def heldout_other_calls(sub):
 
 def accusations(sub, *, each=False):
     """Return the arguments of the calls given as evidence; refuse what holds none, or ``each``."""
-
-    def share(found, given):
-        return share_of(found) if len(given) <= WRONG else 0.0
-
-    return evidence_of(sub, WORDS, "layer", as_call, share, each=each)
+    return evidence_of(sub, WORDS, "layer", as_call, share_of, each=each)
 
 
 def as_call(name, given):
@@ -141,9 +137,9 @@ def those_that_hold(accused):
     return {name: call for name, call in accused.items() if shows(report_on(name, call))}
 
 
-def share_of(accused):
+def share_of(accused, given):
     """Return what is left of the points for evidence; nothing if it is a guess at many layers."""
-    return len(those_that_hold(accused)) / WRONG if len(accused) <= WRONG else 0.0
+    return len(those_that_hold(accused)) / WRONG if len(given) <= WRONG else 0.0
 
 
 def report_on(name, arguments):

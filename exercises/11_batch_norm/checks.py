@@ -50,13 +50,11 @@ def check_forward(sub):
 @builds_on(check_forward)
 def check_a_column_on_a_pedestal(sub):
     """A large constant in a column changes nothing."""
+    look_at = "the mean of squares minus the square of the mean: both are 7e16 here, and their "
+    look_at += "difference is lost; subtract the mean before you square"
     call = on_a_pedestal(Call(sub, "batch_norm", X + PEDESTAL, GAMMA, BETA, EPS))
-    call.gives(
-        GAMMA * X_HAT + BETA,
-        rtol=1e-6,  # Welford's way of adding up rounds a little
-        otherwise="the mean of squares minus the square of the mean: both are 7e16 here, and their "
-        "difference is lost; subtract the mean before you square",
-    )
+    # Welford's way of adding up rounds a little.
+    call.gives(GAMMA * X_HAT + BETA, rtol=1e-6, otherwise=look_at)
 
 
 def check_gamma_and_beta(sub):
