@@ -34,7 +34,7 @@ def check_one_entry(sub):
 
 @builds_on(check_one_entry)
 def check_each_entry_has_its_own_slope(sub):
-    """Each entry of x gets its own slope, for any f."""
+    """Each entry of x gets its own slope."""
     x = np.array([1.0, 2.0, -4.0])
     right = 2 * x + H
     together = np.sum(right)
@@ -47,6 +47,11 @@ def check_each_entry_has_its_own_slope(sub):
         "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
     }
     Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)
+
+
+@builds_on(check_each_entry_has_its_own_slope)
+def check_any_function(sub):
+    """The slopes come from f, for any f."""
     x = np.array([1.0, 2.0, 0.5])
     f = Formula("x[0] * x[1] + 3 * x[2]", lambda x: x[0] * x[1] + 3 * x[2])
     mistakes = {

@@ -94,7 +94,7 @@ def check_the_gradient(sub):
     """The gradient is right at scores that you can check by hand."""
     n, classes = SCORES.shape
     one_hot = np.eye(classes)[LABELS]
-    p, early = PROBABILITIES, np.roll(np.eye(classes)[LABELS], -1, axis=1)
+    p, early = PROBABILITIES, np.roll(one_hot, -1, axis=1)
     mistakes = {
         "the column of the right class is like the others; what is missing there?": p,
         "labels count from 0; the 1 is subtracted one column too early": p - early,
@@ -103,12 +103,11 @@ def check_the_gradient(sub):
     }
     mistakes = {says: AnyOf(wrong, wrong / n) for says, wrong in mistakes.items()}
     mistakes["the last row is left out: how far does the loop run?"] = [GRADIENT[0], [0, 0, 0]]
-    whole_columns = p - one_hot.sum(axis=0)
+    whole_columns, minus = p - one_hot.sum(axis=0), one_hot - p
     slips = {
         "gradient[:, labels] takes whole columns; take one entry of each row": whole_columns,
         "1 is added where it should be subtracted: -= 1": p + one_hot,
-        "the sign: the score of the right class should go up, so its slope is negative": one_hot
-        - p,
+        "the sign: the score of the right class should go up, so its slope is negative": minus,
     }
     slips = {
         "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,

@@ -112,13 +112,14 @@ def check_other_sizes(sub):
         (4, 3, (9, 8), (3, 2)),
     ):
         x, w, _, upstream = example(*sizes)
-        first, swapped = dx_of(upstream[:1], x, w[:1]), "filters and channels have changed places: "
+        first = dx_of(upstream[:1], x, w[:1])
         mistakes = {
             "every filter reads x: sum over all of them, not only the first": first,
             "that is the sum over all filters; each has its own bias": upstream.sum(),
         }
         if sizes[0] == sizes[1]:
-            mistakes[swapped + "w[f, c, p, q]"] = dx_of(upstream, x, w.swapaxes(0, 1))
+            swapped = dx_of(upstream, x, w.swapaxes(0, 1))
+            mistakes["filters and channels have changed places: w[f, c, p, q]"] = swapped
         for name, right in zip(PARTS, all_of(upstream, x, w), strict=True):
             part(name, sub, upstream, x, w).gives(right, mistakes)
     # y is linear in x, and in w: without large entries differences would have no error either.
