@@ -51,6 +51,8 @@ def check_the_loss(sub):
     top, own = SCORES.max(axis=1), SCORES[[0, 1], LABELS]
     log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
     of_all = AnyOf(-np.log(PROBABILITIES).mean(), -np.log(PROBABILITIES).sum() / 2)
+    both = AnyOf((LOSSES - top).mean(), (LOSSES + top).mean())
+    added = AnyOf((log_sum + own - top).mean(), (log_sum + own).mean())
     of_mean = -np.log(np.exp(-LOSSES).mean())
     mistakes = {
         "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
@@ -62,12 +64,8 @@ def check_the_loss(sub):
             *(LOSSES.mean() / np.log(base) for base in (2, 10)),
             *((log_sum / np.log(base) + top - own).mean() for base in (2, 10)),
         ),
-        "the largest score is taken off both, the sum and the score of the right class": AnyOf(
-            (LOSSES - top).mean(), (LOSSES + top).mean()
-        ),
-        "-log p is a difference: the score of the right class is taken off": AnyOf(
-            (log_sum + own - top).mean(), (log_sum + own).mean()
-        ),
+        "the largest score is taken off both, the sum and the score of the right class": both,
+        "-log p is a difference: the score of the right class is taken off": added,
         "that is minus the logarithm of the mean; the loss is the mean of the logarithms": of_mean,
         "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
         "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),

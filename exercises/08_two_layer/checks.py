@@ -112,20 +112,17 @@ def check_the_penalty(sub):
     def plus(of):
         return data + 0.1 * (of(HAND.W1) + of(HAND.W2))
 
+    for_each = AnyOf(data + 0.05 * SQUARES, data + 0.4 * SQUARES)
+    one_matrix = AnyOf(*(data + 0.1 * (w**2).sum() for w in (HAND.W1, HAND.W2)))
+    rooted = AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
     mistakes = {
         "where is the penalty?": data,
         "lam / 2, not lam": data + 0.2 * SQUARES,
         "the biases are not penalized": AnyOf(data + 0.1 * ALL_SQUARES, data + 0.2 * ALL_SQUARES),
-        "the penalty is added once, not once for each example": AnyOf(
-            data + 0.05 * SQUARES, data + 0.4 * SQUARES
-        ),
-        "both weight matrices are penalized": AnyOf(
-            data + 0.1 * (HAND.W1**2).sum(), data + 0.1 * (HAND.W2**2).sum()
-        ),
+        "the penalty is added once, not once for each example": for_each,
+        "both weight matrices are penalized": one_matrix,
         "the sign: the penalty makes the loss larger": data - 0.1 * SQUARES,
-        "the squares themselves are added up, without a root": (
-            AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
-        ),
+        "the squares themselves are added up, without a root": rooted,
         "the weights are squared before they are added up": plus(np.sum),
         "the squares are added up, not averaged": plus(lambda w: (w**2).mean()),
         "W * W squares each entry; the matrix product W @ W.T does not": AnyOf(
@@ -308,8 +305,9 @@ ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2)
 
 def networks():
     """Return networks, each with a lam."""
-    sizes = (((6, 4, 5, 3), 0.01), ((5, 3, 4, 2), 0.5), ((30, 20, 12, 10), 0.1))
-    return [(ZOO, 0.0), *((random_network(one, seed=5), lam) for one, lam in sizes)]
+    sizes = (((5, 3, 4, 2), 0.5), ((5, 3, 4, 2), 0.01), ((30, 20, 12, 10), 0.1))
+    drawn = [(random_network(one, seed), lam) for seed, (one, lam) in enumerate(sizes)]
+    return [(ZOO, 0.0), *drawn]
 
 
 def log_probabilities(network):

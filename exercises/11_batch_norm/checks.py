@@ -71,9 +71,7 @@ def check_gamma_and_beta(sub):
     mistakes = {
         "gamma multiplies every row, so its gradient is the sum over the rows": each,
         "the sum over the rows, not their mean": each.mean(axis=0),
-        "gamma multiplies x_hat, not x": AnyOf(
-            (UPSTREAM * X).sum(axis=0), (UPSTREAM * CENTRED).sum(axis=0)
-        ),
+        "gamma multiplies x_hat, not x": AnyOf(*((UPSTREAM * x).sum(axis=0) for x in (X, CENTRED))),
         "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
         "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
     }

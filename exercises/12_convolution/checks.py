@@ -60,12 +60,11 @@ def check_dw_and_db(sub):
         "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
     }
     part("dw", sub).gives(right, slips=slips)
+    one_axis = AnyOf(UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2))
     slips = {
         "b was added at every place, so its gradient is the sum over them": UPSTREAM,
         "the sum over all places, not their mean": UPSTREAM.mean(axis=(1, 2)),
-        "summed over one axis; there are two, height and width": AnyOf(
-            UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2)
-        ),
+        "summed over one axis; there are two, height and width": one_axis,
     }
     part("db", sub).gives(UPSTREAM.sum(axis=(1, 2)), slips=slips)
 

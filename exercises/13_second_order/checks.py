@@ -46,13 +46,12 @@ def check_the_hessian(sub):
     """The Hessian times a direction is right where you can check it by hand."""
     call = Call(sub, "hessian_vector", ALONG, X, A)
     call.text = f"hessian_vector({shown(ALONG)}, log([4 2]), {shown(A)})"
+    elsewhere = AnyOf(*(A.T @ jvp_of(MOVED, z) for z in (np.zeros(3), MOVED)))
     mistakes = {
         "that is the gradient; how fast does it change along tangent?": A.T @ Q,
         "the sum of the exponentials moves, too; softmax_jvp includes that": A.T @ (Q * MOVED),
         "that is how the probabilities move; multiply by A.T": Q * (MOVED - Q @ MOVED),
-        "take the jvp at A @ x, as in the gradient": AnyOf(
-            A.T @ jvp_of(MOVED, np.zeros(3)), A.T @ jvp_of(MOVED, MOVED)
-        ),
+        "take the jvp at A @ x, as in the gradient": elsewhere,
         "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
         "that is one number, the curvature along tangent; return an array like x": ALONG @ HV,
     }

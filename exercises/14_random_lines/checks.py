@@ -53,6 +53,7 @@ def check_the_slope_along_a_line(sub):
     """Along 1, -1, 1 the slope of sum(x*x*x) at 1, 2, -1 is measured as -6 + h*h."""
     v = np.array([1.0, -1.0, 1.0])
     ahead, at, behind = (np.sum((X + s * v) ** 3) for s in (H, 0, -H))
+    unit = AnyOf((-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3)
     no_parentheses = ahead - behind / (2 * H)
     slips = {
         "the two places are 2*h apart, not h": 2 * (-6 + H * H),
@@ -64,18 +65,9 @@ def check_the_slope_along_a_line(sub):
         "every entry moves by h times its own sign": 18 + 3 * H * H,
         "that is the slope along each axis; along a line there is one": 3 * X * X + H * H,
         "that is -6 exactly; the measured slope is off by h*h": -6.0,
-        "use v as it is; do not divide by its length": AnyOf(
-            (-6 + H * H / 3) / np.sqrt(3), (-6 + H * H) / np.sqrt(3), (-6 + H * H) / 3
-        ),
+        "use v as it is; do not divide by its length": unit,
     }
     Call(sub, "slope_along", cubes(), X, v, h=H).gives(-6 + H * H, slips=slips)
-
-
-@after(check_the_slope_along_a_line)
-def check_two_evaluations_are_enough(sub):
-    """A line takes two calls of f, for any number of entries."""
-    call = Call(sub, "slope_along", cubes(), np.linspace(-1, 1, 40), np.ones(40), h=H)
-    call.calls_f(2, "all entries move at once")
 
 
 @builds_on(check_the_slope_along_a_line)
@@ -95,9 +87,11 @@ def check_the_residuals(sub):
     call.gives(RESIDUALS, slips=slips)
 
 
-@after(check_the_residuals)
+@after(check_the_slope_along_a_line, check_the_residuals)
 def check_two_evaluations_a_line(sub):
-    """Four lines take eight evaluations."""
+    """A line takes two evaluations, for any number of entries, and four lines take eight."""
+    call = Call(sub, "slope_along", cubes(), np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call.calls_f(2, "all entries move at once")
     call = Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H)
     call.calls_f(8, "two for each line; the claim takes none")
 

@@ -63,16 +63,15 @@ def check_forward(sub):
     for seed in SEEDS:
         first, second = drawn(sub, seed)
         inside, swapped = np.tanh(X * first), ahead(X, second, first)
+        before = AnyOf(np.tanh(inside @ W * second), np.tanh(inside @ W) * second)
         slips = {
             "the masks are in the order of the layers: the first comes first": swapped,
             "both layers have the same mask": AnyOf(
-                ahead(X, first, first), ahead(X, second, second)
+                *(ahead(X, one, one) for one in (first, second))
             ),
             "where is the mask of the second layer?": ahead(X, first, 1),
             "where is the mask of the first layer?": ahead(X, 1, second),
-            "a mask comes after tanh, not before": AnyOf(
-                np.tanh(inside @ W * second), np.tanh(inside @ W) * second
-            ),
+            "a mask comes after tanh, not before": before,
         }
         look_at = f"is it masks(seed, (2, *x.shape), p), with the seed {seed}?"
         call = Call(sub, "forward", X, W, P, seed)
@@ -89,10 +88,9 @@ def check_backward(sub):
         def by(*masks, upstream=UPSTREAM, **how):
             return back(upstream, X, *masks, **how)
 
+        swapped = AnyOf(by(second, first), by(second, first, at=first))
         slips = {
-            "backward, the second layer comes first; its mask was drawn second": AnyOf(
-                by(second, first), by(second, first, at=first)
-            ),
+            "backward, the second layer comes first; its mask was drawn second": swapped,
             "that is the gradient without dropout": by(1, 1),
             "where is the mask of the first layer?": AnyOf(by(1, second), by(1, second, at=first)),
             "where is the mask of the second layer?": by(first, 1),
