@@ -87,7 +87,7 @@ def check_x_is_left_alone(sub):
 def check_f_is_called_once_per_entry(sub):
     """The function is called once at x, and once more for each entry."""
     call = Call(sub, "forward_difference", squares(), np.array([1.0, 2.0, 3.0, 4.0]), h=H)
-    call.calls_f(5, "f(x) is the same for all entries; compute it before the loop")
+    call.calls_f(5, "one at x, before the loop, and one for each of 4 entries")
 
 
 @builds_on(check_any_shape)

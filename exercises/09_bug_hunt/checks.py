@@ -60,8 +60,7 @@ def check_three_are_accused(sub):
 @builds_on(check_every_accusation_is_a_call, check_three_are_accused)
 def check_the_evidence_is_answered(sub):
     """After your repair, the three give the right answer to the calls of your evidence."""
-    mended = 0
-    refusal = None
+    mended, refusal = 0, None
     for name, arguments in those_that_hold(accusations(sub)).items():
         try:
             is_right(sub, name, arguments, slopes(name, arguments))
