@@ -161,18 +161,6 @@ def check_inputs_are_left_alone(sub):
     found("i", sub, -RESIDUALS, LINES).leaves_its_arguments()
 
 
-@after(check_signs)
-def heldout_errors_that_cancel(sub):
-    """About half of the lines miss two errors that cancel, for any two entries."""
-    call = Call(sub, "signs", 5, 400, 6)
-    lines = np.asarray(call.run())
-    for i, j in ((0, 1), (0, 5), (2, 3)):
-        share = np.mean(lines[:, i] == lines[:, j])
-        if not 0.3 < share < 0.7:
-            got = f"entries {i} and {j} have the same sign on {share:.0%} of the lines"
-            call.refuse(got, "about half", "draw the sign of each entry independently")
-
-
 @after(check_one_of_a_thousand_is_found)
 def heldout_many_entries(sub):
     """One wrong entry of 5000 is found, too, and one line and one entry are enough to run."""
