@@ -1,7 +1,4 @@
-"""Checks of exercise 9.
-
-They know which layers are wrong only from the evidence: the file as it was is asked, not a list.
-"""
+"""Checks of exercise 9. The file as it was is asked which layers are wrong, not a list."""
 
 import functools
 import inspect

@@ -1,7 +1,4 @@
-"""Checks of exercise 17.
-
-Which gradients are wrong, and where, the file as it was is asked.
-"""
+"""Checks of exercise 17. The file as it was is asked which gradients are wrong, and where."""
 
 import inspect
 from pathlib import Path
