@@ -58,25 +58,31 @@ def check_it_is_your_own(sub):
     Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
 
 
-def part(name, functions):
-    """Make the check of one part of the zoo."""
-
-    def check(sub):
-        judged(sub, name)
-
-    check.__name__ = f"check_{name}"
-    check.__doc__ = f"{functions}: right gradients are accepted, and wrong ones rejected."
-    return check
+def check_ordinary(sub):
+    """Ordinary functions: right gradients are accepted, and wrong ones rejected."""
+    judged(sub, "ordinary")
 
 
-check_ordinary = part("ordinary", "Ordinary functions")
-check_scale = part("scale", "Tiny, huge and mixed gradients")
-check_steps = part("steps", "Functions that need their own step")
-check_kinks = part("kinks", "At kinks and near them")
-check_noise = part("noise", "Noisy functions")
+def check_scale(sub):
+    """Tiny, huge and mixed gradients: right gradients are accepted, and wrong ones rejected."""
+    judged(sub, "scale")
 
 
-# These are functions, which the bundles for students leave out.
+def check_steps(sub):
+    """Functions that need their own step: right gradients are accepted, and wrong ones rejected."""
+    judged(sub, "steps")
+
+
+def check_kinks(sub):
+    """At kinks and near them: right gradients are accepted, and wrong ones rejected."""
+    judged(sub, "kinks")
+
+
+def check_noise(sub):
+    """Noisy functions: right gradients are accepted, and wrong ones rejected."""
+    judged(sub, "noise")
+
+
 def heldout_ordinary(sub):
     """Other ordinary functions: right gradients are accepted, and wrong ones rejected."""
     judged(sub, "ordinary", heldout=True)
