@@ -32,7 +32,10 @@ from gradcheck_ref.oracle.vectors import (
 
 Write = Callable[[str], object]
 
-STATUS = "Exit status: 0 all right, 1 something wrong, 2 nothing could be judged."
+EPILOG = (
+    "NAME is the id of a vector, a group, a kind or a flag. "
+    "Exit status: 0 all right, 1 something wrong, 2 nothing could be judged."
+)
 ACTIONS = "list | answer | test | requests | judge | export"
 
 
@@ -43,78 +46,41 @@ def add_oracle(commands: Any) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar=ACTIONS)
     actions.add_parser("list", help="list the groups of vectors, and what their flags mean")
     actions.add_parser("answer", help="speak the protocol, with this package, on stdin and stdout")
-    _add_test(actions)
-    _add_offline(actions)
+    usage = "%(prog)s [options] -- CMD [ARGUMENT ...]"
+    test = actions.add_parser("test", help="judge a program that speaks the protocol", usage=usage)
+    ask = actions.add_parser("requests", help="write the questions, to be answered elsewhere")
+    judge = actions.add_parser("judge", help="judge replies that stand in a file")
+    judge.add_argument("replies", metavar="FILE", help="one reply a line; - is standard input")
+    for parser in (test, ask, judge):
+        _add_options(parser, asks=parser is not judge, judges=parser is not ask)
+    add = test.add_argument
+    said = "how long a reply may take (%(default)g)"
+    add("--timeout", metavar="SECONDS", type=float, default=TIMEOUT, help=said)
+    said = "how long all of it may take; the rest counts as errors"
+    add("--max-seconds", metavar="SECONDS", type=float, default=math.inf, help=said)
     out = actions.add_parser("export", help="write vectors, schemas and format into a folder")
     out.add_argument("folder", metavar="DIR")
     out.set_defaults(refuse=out.error)
 
 
-def _add_test(actions: Any) -> None:
-    test = actions.add_parser(
-        "test",
-        help="judge a program that speaks the protocol",
-        usage="%(prog)s [options] -- CMD [ARGUMENT ...]",
-        epilog=STATUS,
-    )
-    _add_choice(test)
-    _add_outcome(test)
-    for option, seconds, told in (
-        ("--timeout", TIMEOUT, "how long a reply may take (%(default)g)"),
-        ("--max-seconds", math.inf, "how long all of it may take; the rest counts as errors"),
-    ):
-        test.add_argument(option, metavar="SECONDS", type=float, default=seconds, help=told)
-    _add_random(test)
-    _add_shuffle(test)
-
-
-def _add_offline(actions: Any) -> None:
-    ask = actions.add_parser(
-        "requests", help="write the questions, to be answered elsewhere", epilog=STATUS
-    )
-    _add_choice(ask)
-    _add_random(ask)
-    _add_shuffle(ask)
-    judge = actions.add_parser("judge", help="judge replies that stand in a file", epilog=STATUS)
-    judge.add_argument("replies", metavar="FILE", help="one reply a line; - is standard input")
-    _add_choice(judge)
-    _add_outcome(judge)
-    _add_random(judge)
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    said = "NAME is the id of a vector, a group, a kind or a flag. "
-    parser.epilog = said + (parser.epilog or "")
+def _add_options(parser: argparse.ArgumentParser, *, asks: bool, judges: bool) -> None:
+    parser.epilog = EPILOG
     parser.set_defaults(refuse=parser.error, shuffle=False)
-    for option, told in (("--only", "ask these alone"), ("--skip", "do not count these")):
-        parser.add_argument(option, metavar="NAME", action="append", default=[], help=told)
-    parser.add_argument(
-        "--skip-file", metavar="FILE", help="names not to count, one a line; # begins a remark"
-    )
-
-
-def _add_outcome(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--expected",
-        metavar="FILE",
-        help="names that are known to fail, one a line; if one passes, that is an error",
-    )
-    parser.add_argument("--json", action="store_true", help="print the result as data")
-    parser.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
-
-
-def _add_random(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--random", metavar="N", type=int, help="draw so many vectors, instead of the frozen ones"
-    )
-    parser.add_argument(
-        "--seed", metavar="S", type=int, default=0, help="from which they are drawn (%(default)d)"
-    )
-
-
-def _add_shuffle(parser: argparse.ArgumentParser) -> None:
-    said = "ask in another order, drawn from --seed"
-    parser.add_argument("--shuffle", action="store_true", help=said)
+    add = parser.add_argument
+    add("--only", metavar="NAME", action="append", default=[], help="ask these alone")
+    add("--skip", metavar="NAME", action="append", default=[], help="do not count these")
+    add("--skip-file", metavar="FILE", help="names not to count, one a line; # begins a remark")
+    if judges:
+        said = "names that are known to fail, one a line; if one passes, that is an error"
+        add("--expected", metavar="FILE", help=said)
+        add("--json", action="store_true", help="print the result as data")
+        add("--junit", metavar="FILE", help="also write the result as JUnit XML")
+    said = "draw so many vectors, instead of the frozen ones"
+    add("--random", metavar="N", type=int, help=said)
+    said = "from which they are drawn (%(default)d)"
+    add("--seed", metavar="S", type=int, default=0, help=said)
+    if asks:
+        add("--shuffle", action="store_true", help="ask in another order, drawn from --seed")
 
 
 def oracle(
@@ -151,7 +117,7 @@ def oracle(
     elif options.action == "answer":
         serve(lines, write, name)
     elif options.action == "export":
-        return _export(options, write)
+        _export(options, write)
     else:
         return _ask(options, command, write, progress)
     return 0
@@ -177,13 +143,12 @@ def _indented(text: str) -> list[str]:
     return wrap(text, 88, initial_indent="      ", subsequent_indent="      ")
 
 
-def _export(options: argparse.Namespace, write: Write) -> int:
+def _export(options: argparse.Namespace, write: Write) -> None:
     try:
         written = export(Path(options.folder))
     except OSError as error:
         options.refuse(f"cannot write to {options.folder}: {error.strerror}")
     write("".join(f"{path}\n" for path in written))
-    return 0
 
 
 def _ask(

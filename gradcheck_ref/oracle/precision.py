@@ -6,9 +6,10 @@ So it also fails vectors with a small trap, such as StepTaken, but the trap is n
 
 import math
 import re
-import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from gradcheck_ref.conversation.messages import as_float
 from gradcheck_ref.oracle.judge import Outcome, close_enough
@@ -89,25 +90,16 @@ def _is_rounded(got: str, right: str, digits: int) -> bool:
     value, truth = as_float(got), float(right)
     if not (math.isfinite(value) and math.isfinite(truth)):
         return False
-    return abs(value - truth) <= 0.6 * 10.0 ** (_exponent(truth) - digits + 1)
-
-
-def _exponent(value: float) -> int:
-    return math.floor(math.log10(abs(value))) if value else -400
+    exponent = math.floor(math.log10(abs(truth))) if truth else -400
+    return abs(value - truth) <= 0.6 * 10.0 ** (exponent - digits + 1)
 
 
 def _is_single(got: str, right: str) -> bool:
     """Whether a number is in float32, or has no more digits than a float32 needs."""
     value = as_float(got)
-    return _digits(got) <= 9 or value != value or _single(value) == value
+    with np.errstate(over="ignore"):
+        return _digits(got) <= 9 or value != value or float(np.float32(value)) == value
 
 
 def _is_near(got: str, right: str) -> bool:
     return abs(as_float(got) - float(right)) <= NEAR * abs(float(right))
-
-
-def _single(value: float) -> float:
-    try:
-        return float(struct.unpack("f", struct.pack("f", value))[0])
-    except OverflowError:
-        return math.copysign(math.inf, value)
