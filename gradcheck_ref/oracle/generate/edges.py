@@ -87,6 +87,11 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
     yield from _in_turn(rule)
 
 
+def one_off(count: int, at: int, off: float, around: float = 1.0) -> list[float]:
+    """List ones, and another number at one place."""
+    return [off if k == at else around for k in range(count)]
+
+
 def _rtol(rule: Rule, count: int) -> float:
     """Allow 1/4 for each entry, although JAX multiplies by their number."""
     return QUARTER / count if rule.name == "jax" else QUARTER
@@ -99,20 +104,17 @@ def _every_entry(rule: Rule) -> Iterator[Row]:
         count = len(analytic)
         return Row(said, analytic, [1.0] * count, EVERY, _rtol(rule, count), 0.0, 0.0)
 
-    def one_far(count: int, at: int, around: float = 1.0) -> list[float]:
-        return [edge.far if k == at else around for k in range(count)]
-
     for at, name in enumerate(("first", "second", "third", "fourth")):
-        yield row(f"the {name} of four is beyond, three are equal", one_far(4, at))
-    yield row("one of two is beyond", one_far(2, 1))
+        yield row(f"the {name} of four is beyond, three are equal", one_off(4, at, edge.far))
+    yield row("one of two is beyond", one_off(2, 1, edge.far))
     yield row("two of four are beyond", [edge.far, 1.0, 1.0, edge.far])
     yield row("all of four are within", [edge.near] * 4)
     yield row("all of four are beyond", [edge.far] * 4)
-    yield row("the third of four is beyond, the others within", one_far(4, 2, edge.near))
+    yield row("the third of four is beyond, the others within", one_off(4, 2, edge.far, edge.near))
     for at in (0, 7, 12, 13, MANY - 1):
-        yield row(f"entry {at} of {MANY} is beyond", one_far(MANY, at))
+        yield row(f"entry {at} of {MANY} is beyond", one_off(MANY, at, edge.far))
     yield row(f"all of {MANY} are within", [edge.near] * MANY)
-    yield row(f"entry 100 of {LARGE} is beyond", one_far(LARGE, 100))
+    yield row(f"entry 100 of {LARGE} is beyond", one_off(LARGE, 100, edge.far))
     for i, j in ((2, 3), (0, 1)):
         matrix = [[edge.far if (r, c) == (i, j) else 1.0 for c in range(4)] for r in range(3)]
         ones = [[1.0] * 4] * 3
@@ -330,6 +332,8 @@ def _sizes() -> Iterator[Row]:
 
 
 BAD = ("BadArgument",)
+OFF_IN_SIX = [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2
+OFF_IN_FOUR = [[2.0, 1.0], [1.0, 1.0]], [[1.0] * 2] * 2
 # Rows that make sense for one rule only.
 ONE_RULE: dict[str, list[Row]] = {
     "reference": [
@@ -345,12 +349,9 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("one number: its size is 1", 1.25, 1.0, NUMBER, 0.125, 0.25),
         Row("one number, atol alone", 1.25, 1.0, NUMBER, 0.0, 0.375),
         Row("one number, just beyond", 1.375 + ULP, 1.0, ("OneNumber", "Twin"), 0.125, 0.25),
-        Row("atol counts six times for 2 by 3", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
-            EVERY, 0.0, 0.09375),
-        Row("atol counts no more than six times", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
-            EVERY, 0.0, 0.0625),
-        Row("rtol counts no more than six times", [[1.5, 1, 1], [1, 1, 1]], [[1.0] * 3] * 2,
-            EVERY, 0.0625, 0.0),
+        Row("atol counts six times for 2 by 3", *OFF_IN_SIX, EVERY, 0.0, 0.09375),
+        Row("atol counts no more than six times", *OFF_IN_SIX, EVERY, 0.0, 0.0625),
+        Row("rtol counts no more than six times", *OFF_IN_SIX, EVERY, 0.0625, 0.0),
         Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0], ("NaNOnBothSides",)),
         *_sizes(),
         *_counted(),
@@ -435,15 +436,12 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("beyond, but not with the tolerances exchanged", [0.625], [0.25], GIVEN, 0.5, 0.125),
         Row("within, but not with the tolerances exchanged", [3.0], [4.0], GIVEN, 0.5, 0.125),
         Row("the last of 17 is wrong", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, 0.25, 0.0),
-        Row("entry 13 of 17 is wrong", [1.0] * 13 + [3.0] + [1.0] * 3, [1.0] * 17,
-            EVERY, 0.25, 0.0),
+        Row("entry 13 of 17 is wrong", one_off(17, 13, 3.0), [1.0] * 17, EVERY, 0.25, 0.0),
         Row("the first of 17 is wrong", [3.0] + [1.0] * 16, [1.0] * 17, EVERY, 0.25, 0.0),
-        Row("one of 17 is wrong, yet within", [1.0] * 13 + [2.0] + [1.0] * 3, [1.0] * 17,
+        Row("one of 17 is wrong, yet within", one_off(17, 13, 2.0), [1.0] * 17, EVERY, 0.25, 0.0),
+        Row("entry 100 of 128 is wrong", one_off(128, 100, 5.0), [1.0] * 128, EVERY, 0.25, 0.0),
+        Row("entry 10 of 128 is wrong, yet within", one_off(128, 10, 3.5), [1.0] * 128,
             EVERY, 0.25, 0.0),
-        Row("entry 100 of 128 is wrong", [1.0] * 100 + [5.0] + [1.0] * 27, [1.0] * LARGE,
-            EVERY, 0.25, 0.0),
-        Row("entry 10 of 128 is wrong, yet within", [1.0] * 10 + [3.5] + [1.0] * 117,
-            [1.0] * LARGE, EVERY, 0.25, 0.0),
         Row("a 2-norm of 5 against 5.5, a 1-norm of 7", [3.0, 4.0], [0.0, 0.0], (), 0.0, 4.0),
         Row("a 2-norm of 5 against 4.25, an entry of 4", [3.0, 4.0], [0.0, 0.0], (), 0.0, 3.0),
         Row("rtol of a 2-norm of 5: within", [8.0, 4.0], [3.0, 4.0], (), 1.125, 0.0),
@@ -459,10 +457,8 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("16 of 17 differ", [2.0] * 16 + [1.0], [1.0] * 17),
         Row("one entry of a 2 by 2 matrix differs", [[1.0, 2.0], [1.0, 1.0]], [[1.0] * 2] * 2,
             (), 0.5, 0.0),
-        Row("size is 4 for a 2 by 2 matrix", [[2.0, 1.0], [1.0, 1.0]], [[1.0] * 2] * 2,
-            (), 0.0, 0.5625),
-        Row("size is 4, not 2, and its root 2", [[2.0, 1.0], [1.0, 1.0]], [[1.0] * 2] * 2,
-            (), 0.0, 0.4375),
+        Row("size is 4 for a 2 by 2 matrix", *OFF_IN_FOUR, (), 0.0, 0.5625),
+        Row("size is 4, not 2, and its root 2", *OFF_IN_FOUR, (), 0.0, 0.4375),
         Row("one number, within", 1.125, 1.0, NUMBER, 0.25, 0.0),
         Row("one number, beyond", 1.5, 1.0, NUMBER, 0.25, 0.0),
         Row("zeros count in the size: within", [1.75, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0],
@@ -482,8 +478,7 @@ ONE_RULE: dict[str, list[Row]] = {
             None, 0.5 + 2.0**-24 + 2.0**-25),
         Row("no 1-norm: 5 of 6", [4.0, 5.0], [1.0, 1.0], (), None, 6.0),
         Row("no largest entry: 5 of 4.5", [4.0, 5.0], [1.0, 1.0], (), None, 4.5),
-        Row("entry 100 of 128 is wrong", [1.0] * 100 + [4.0] + [1.0] * 27, [1.0] * LARGE,
-            EVERY, None, 1.5),
+        Row("entry 100 of 128 is wrong", one_off(128, 100, 4.0), [1.0] * 128, EVERY, None, 1.5),
         Row("rtol is not used, though it is 4", [1.25], [1.0], GIVEN, 4.0, 0.5),
         Row("rtol is not used", [2.0], [1.0], GIVEN, 4.0, 0.5),
         Row("rtol is not used, nor multiplied", [2.0], [1.0], GIVEN, 0.25, 1.5),
@@ -491,8 +486,7 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("no mean: four errors of 1, within", [2.0] * 4, [1.0] * 4, EVERY, None, 2.5),
         Row("the last of 17 is wrong", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, None, 1.5),
         Row("the last of 17 is wrong, within", [1.0] * 16 + [3.0], [1.0] * 17, EVERY, None, 2.5),
-        Row("entry 13 of 17 is wrong", [1.0] * 13 + [3.0] + [1.0] * 3, [1.0] * 17,
-            EVERY, None, 1.5),
+        Row("entry 13 of 17 is wrong", one_off(17, 13, 3.0), [1.0] * 17, EVERY, None, 1.5),
         Row("beyond, by what float32 cannot tell", [1.5 + 2.0**-25], [1.0], TWIN, None,
             0.5 + 2.0**-26),
         Row("a norm of 17, beyond by what float32 cannot tell", [1.5 + 2.0**-25] + [1.0] * 16,

@@ -96,6 +96,72 @@ LARGE_PLACES = [
     Row("3 x at 1e300, h 1e295", lambda x: 3 * x, 1e300, 1e295, 3.0, ("LargePlace",)),
 ]
 
+CUBE, LINE = SMOOTH[0], SMOOTH[3]  # slopes 12.765625, 12.015625, 12 and -1.5, all exact
+TWIN, BOTH, GIVEN = ("Twin",), ("SumOfTolerances",), ("GivenTolerance",)
+# (row, claim, what is said, rtol, atol, flags)
+Edge = tuple[Row, float, str, float, float, tuple[str, ...]]
+TIES: list[Edge] = [
+    (CUBE, 12.515625, "at forward, atol 1/4", 0.0, 0.25, ()),
+    (CUBE, 12.515625 - 2**-30, "just beyond, at forward", 0.0, 0.25, ()),
+    (CUBE, 12.515625 + 2**-30, "just within, at forward", 0.0, 0.25, ()),
+    (CUBE, 12.0, "at central, atol 1/64", 0.0, 1 / 64, ()),
+    (CUBE, 12.0 + 2**-30, "just within, at central", 0.0, 1 / 64, ()),
+    (CUBE, 12.765625, "at forward, tolerances 0", 0.0, 0.0, ()),
+    (CUBE, 12.015625, "at central, tolerances 0", 0.0, 0.0, ()),
+    (LINE, -1.125, "of a line at every stage, rtol 1/4", 0.25, 0.0, ()),
+    (LINE, -1.125 - 2**-30, "just within, on a line", 0.25, 0.0, ()),
+    (LINE, -1.0, "of a line, rtol 1/4 and atol 1/8", 0.25, 0.125, ()),
+]
+EDGES: list[Edge] = [  # claims on both sides of every edge
+    # On either side of -1.5, rtol 0.1: the slope is the reference.
+    (LINE, -1.36, "-1.36, rtol 0.1", 0.1, 0.0, ()),
+    (LINE, -1.66, "-1.66, rtol 0.1", 0.1, 0.0, ()),
+    (LINE, -1.67, "-1.67, rtol 0.105", 0.105, 0.0, ()),
+    (LINE, -1.3568, "-1.3568, rtol 0.1", 0.1, 0.0, ()),
+    (LINE, -1.0 - 2**-52, "an ulp within, rtol 1/4 and atol 1/8", 0.25, 0.125, TWIN),
+    (LINE, -1.0 + 2**-53, "an ulp beyond, rtol 1/4 and atol 1/8", 0.25, 0.125, TWIN),
+    (LINE, -1.125 - 2**-52, "an ulp within, rtol 1/4", 0.25, 0.0, TWIN),
+    (LINE, -1.125 + 2**-52, "an ulp beyond, rtol 1/4", 0.25, 0.0, TWIN),
+    (LINE, -2.0 + 2**-52, "an ulp within, beyond 0, rtol 1/4 and atol 1/8", 0.25, 0.125, TWIN),
+    (LINE, -2.0 - 2**-51, "an ulp beyond, beyond 0, rtol 1/4 and atol 1/8", 0.25, 0.125, TWIN),
+    (LINE, -1.25 - 2**-52, "an ulp within, atol 1/4", 0.0, 0.25, TWIN),
+    (LINE, -1.25 + 2**-52, "an ulp beyond, atol 1/4", 0.0, 0.25, TWIN),
+    (LINE, -1.0, "within the sum alone, at forward", 0.25, 0.25, BOTH),
+    (LINE, -2.0, "within the sum alone, too steep", 0.25, 0.25, BOTH),
+    (LINE, -0.75, "beyond the sum, at every stage", 0.25, 0.25, BOTH),
+    (LINE, -1.0, "within neither half, twice", 0.1875, 0.28125, BOTH),
+    (CUBE, 11.5, "within the sum alone, at central", 2**-6, 0.375, BOTH),
+    (CUBE, 11.5, "beyond the sum at central", 2**-6, 0.3125, BOTH),
+    (CUBE, 12.5, "within the sum alone, at central, from above", 2**-6, 0.3125, BOTH),
+    (CUBE, 12.5, "beyond the sum at central, from above", 2**-6, 0.25, BOTH),
+    (CUBE, 6.0, "within a wide rtol", 0.75, 0.0, GIVEN),
+    (CUBE, 2.0, "within a wide atol", 0.0, 16.0, GIVEN),
+    (CUBE, 12.75, "beyond narrow tolerances, at forward", 2**-20, 2**-20, GIVEN),
+    (CUBE, 12.015, "beyond narrow tolerances, at central", 2**-20, 2**-20, GIVEN),
+    (CUBE, 12.7656, "within a narrow rtol, at forward", 2**-18, 0.0, GIVEN),
+    (CUBE, 12.0156, "within a narrow atol, at central", 0.0, 2**-14, GIVEN),
+    (CUBE, 12.0, "a wide atol beside rtol 0, at central", 0.0, 0.5, GIVEN),
+    *((FLUSHED, claim, text(claim), 0.125, 0.0, ()) for claim in (0.0, 3.0, 1.0)),
+    *((RISING, claim, text(claim), 0.125, 0.0, ()) for claim in (0.0, RISING.truth)),
+    (LINE, 0.5, "within rtol 1.5", 1.5, 0.0, GIVEN),
+    (LINE, 1.0, "beyond rtol 1.5", 1.5, 0.0, GIVEN),
+    *(
+        (row, claim, text(claim), 0.125, 0.125, ())
+        for row in (TURN, WAVE)
+        for claim in (0.0, 1.0, -1.0, 7.0)
+    ),
+]
+NOMINAL_EDGES: list[Edge] = [
+    (LINE, -1.0, "within the sum alone", 0.25, 0.25, BOTH),
+    (LINE, -2.0, "within the sum alone, too steep", 0.25, 0.25, BOTH),
+    (LINE, -0.75, "beyond the sum", 0.25, 0.25, BOTH),
+    (LINE, -1.0 - 2**-52, "within the tie, rtol 1/4 and atol 1/8", 0.25, 0.125, ()),
+    (LINE, -1.0 + 2**-53, "beyond the tie, rtol 1/4 and atol 1/8", 0.25, 0.125, ()),
+    (LINE, -1.0, "at the tie, rtol 1/4 and atol 1/8", 0.25, 0.125, ()),
+    (LINE, 0.5, "within rtol 1.5", 1.5, 0.0, GIVEN),
+    (LINE, 1.0, "beyond rtol 1.5", 1.5, 0.0, GIVEN),
+]
+
 TVM = ("TVM's tolerances", 0.1, 0.01)
 TIGHT = ("tight tolerances", 1e-6, 1e-9)
 
@@ -145,7 +211,7 @@ def _taken() -> Iterator[Vector]:
         (AHEAD, 1.0, 0.0),
         (HERE, 0.0, 1.0),
         (STEEP, math.inf, 1.0, math.nan),
-        (SMOOTH[0], math.nan, math.inf, -math.inf),
+        (CUBE, math.nan, math.inf, -math.inf),
     ):
         for claim in claims:
             yield vector_for(row, f"claim {text(claim)}", claim, TVM)
@@ -153,26 +219,32 @@ def _taken() -> Iterator[Vector]:
         yield vector_for(STEEP, f"claim {text(claim)}, rtol 0", claim, ("", 0.0, 0.5))
     for claim in (1.0, 1.25):
         yield vector_for(FAR, f"claim {text(claim)}", claim, TIGHT)
-    yield from _ties()
-    yield from _edges()
+    yield from _beside("tie", TIES, nominal=False)
+    yield from _beside("claim", EDGES, nominal=False)
     yield from _in_both_groups(nominal=False)
+
+
+def _beside(what: str, edges: list[Edge], *, nominal: bool) -> Iterator[Vector]:
+    for row, claim, said, rtol, atol, flags in edges:
+        given = ("", rtol, atol)
+        yield vector_for(row, f"{what} {said}", claim, given, nominal=nominal, more=flags)
 
 
 def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
     """Questions for both kinds of step: odd samples, farther slopes, large places, and turns."""
-    cube, quarter = SMOOTH[0], ("", 0.0, 0.25)
+    quarter = ("", 0.0, 0.25)
     for k, name in zip(OFFSETS, ("x - h", "x - h/2", "x", "x + h/2", "x + h"), strict=True):
         for odd in (math.nan, math.inf):
             if nominal and k == 0:
                 continue  # TVM's central slope, a mean of one-sided ones, is NaN, too
-            row = with_odd(cube, k, odd, f"cube at 2, {text(odd)} at {name}")
+            row = with_odd(CUBE, k, odd, f"cube at 2, {text(odd)} at {name}")
             for claim in (12.75, 12.125, 12.0, 1.0):  # forward agrees; central, twice; neither
                 said = f"claim {text(claim)}"
                 yield vector_for(row, said, claim, quarter, nominal=nominal, more=("OneOddSample",))
     for claim in (12.4375, 12.5, 13.5, 20.0):
         said = f"claim {text(claim)}, five-point is no nearer"
         given = ("", 0.0, 0.1875)
-        yield vector_for(cube, said, claim, given, nominal=nominal, more=("FartherOff",))
+        yield vector_for(CUBE, said, claim, given, nominal=nominal, more=("FartherOff",))
     said = "claim 2: 1 is nearer, but 4 agrees"
     yield vector_for(APART, said, 2.0, ("", 0.75, -0.0), nominal=nominal, more=("FartherOff",))
     for row in LARGE_PLACES:
@@ -188,59 +260,13 @@ def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
             ("after NaN, wide atol", 12.5, 0.0, 2.0),
         ):
             given = (f"{said}, {turn}", rtol, atol)
-            yield vector_for(cube, "", claim, given, nominal=nominal, more=("InTurn",))
+            yield vector_for(CUBE, "", claim, given, nominal=nominal, more=("InTurn",))
 
 
 def with_odd(row: Row, offset: float, odd: float, said: str) -> Row:
     """Put NaN or an infinity into one sample of a row."""
     at = Fraction(row.x + offset * row.h)
     return Row(said, only_where(lambda x: x != at, row.f, odd), row.x, row.h, 0.0)
-
-
-def _edges() -> Iterator[Vector]:
-    """Claims on both sides of every edge: near the slopes 12.765625, 12.015625 and 12, or -1.5."""
-    cube, line = SMOOTH[0], SMOOTH[3]
-    for claim, name, rtol, atol in (
-        (-1.0 - 2**-52, "an ulp within, rtol 1/4 and atol 1/8", 0.25, 0.125),
-        (-1.0 + 2**-53, "an ulp beyond, rtol 1/4 and atol 1/8", 0.25, 0.125),
-        (-1.125 - 2**-52, "an ulp within, rtol 1/4", 0.25, 0.0),
-        (-1.125 + 2**-52, "an ulp beyond, rtol 1/4", 0.25, 0.0),
-        (-2.0 + 2**-52, "an ulp within, beyond 0, rtol 1/4 and atol 1/8", 0.25, 0.125),
-        (-2.0 - 2**-51, "an ulp beyond, beyond 0, rtol 1/4 and atol 1/8", 0.25, 0.125),
-        (-1.25 - 2**-52, "an ulp within, atol 1/4", 0.0, 0.25),
-        (-1.25 + 2**-52, "an ulp beyond, atol 1/4", 0.0, 0.25),
-    ):
-        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), more=("Twin",))
-    for row, claim, name, rtol, atol in (
-        (line, -1.0, "within the sum alone, at forward", 0.25, 0.25),
-        (line, -2.0, "within the sum alone, too steep", 0.25, 0.25),
-        (line, -0.75, "beyond the sum, at every stage", 0.25, 0.25),
-        (line, -1.0, "within neither half, twice", 0.1875, 0.28125),
-        (cube, 11.5, "within the sum alone, at central", 2**-6, 0.375),
-        (cube, 11.5, "beyond the sum at central", 2**-6, 0.3125),
-        (cube, 12.5, "within the sum alone, at central, from above", 2**-6, 0.3125),
-        (cube, 12.5, "beyond the sum at central, from above", 2**-6, 0.25),
-    ):
-        yield vector_for(row, f"claim {name}", claim, ("", rtol, atol), more=("SumOfTolerances",))
-    given = ("GivenTolerance",)
-    for claim, name, rtol, atol in (
-        (6.0, "within a wide rtol", 0.75, 0.0),
-        (2.0, "within a wide atol", 0.0, 16.0),
-        (12.75, "beyond narrow tolerances, at forward", 2**-20, 2**-20),
-        (12.015, "beyond narrow tolerances, at central", 2**-20, 2**-20),
-        (12.7656, "within a narrow rtol, at forward", 2**-18, 0.0),
-        (12.0156, "within a narrow atol, at central", 0.0, 2**-14),
-        (12.0, "a wide atol beside rtol 0, at central", 0.0, 0.5),
-    ):
-        yield vector_for(cube, f"claim {name}", claim, ("", rtol, atol), more=given)
-    for row, claims in ((FLUSHED, (0.0, 3.0, 1.0)), (RISING, (0.0, RISING.truth))):
-        for claim in claims:
-            yield vector_for(row, f"claim {text(claim)}", claim, ("", 0.125, 0.0))
-    for claim, name in ((0.5, "within"), (1.0, "beyond")):
-        yield vector_for(line, f"claim {name} rtol 1.5", claim, ("", 1.5, 0.0), more=given)
-    for row in (TURN, WAVE):
-        for claim in (0.0, 1.0, -1.0, 7.0):
-            yield vector_for(row, f"claim {text(claim)}", claim, ("", 0.125, 0.125))
 
 
 def _claims(row: Row) -> Iterator[tuple[str, float]]:
@@ -252,29 +278,8 @@ def _claims(row: Row) -> Iterator[tuple[str, float]]:
     yield "0", 0.0
 
 
-def _ties() -> Iterator[Vector]:
-    cube, line = SMOOTH[0], SMOOTH[3]  # slopes 12.765625, 12.015625, 12 and -1.5, all exact
-    for row, claim, name, rtol, atol in (
-        (cube, 12.515625, "at forward, atol 1/4", 0.0, 0.25),
-        (cube, 12.515625 - 2**-30, "just beyond, at forward", 0.0, 0.25),
-        (cube, 12.515625 + 2**-30, "just within, at forward", 0.0, 0.25),
-        (cube, 12.0, "at central, atol 1/64", 0.0, 1 / 64),
-        (cube, 12.0 + 2**-30, "just within, at central", 0.0, 1 / 64),
-        (cube, 12.765625, "at forward, tolerances 0", 0.0, 0.0),
-        (cube, 12.015625, "at central, tolerances 0", 0.0, 0.0),
-        (line, -1.125, "of a line at every stage, rtol 1/4", 0.25, 0.0),
-        (line, -1.125 - 2**-30, "just within, on a line", 0.25, 0.0),
-        (line, -1.0, "of a line, rtol 1/4 and atol 1/8", 0.25, 0.125),
-    ):
-        yield vector_for(row, f"tie {name}", claim, ("", rtol, atol))
-    for claim in (-1.36, -1.66):  # on either side of -1.5, rtol 0.1: the slope is the reference
-        yield vector_for(line, f"claim {text(claim)}, rtol 0.1", claim, ("", 0.1, 0.0))
-    yield vector_for(line, "claim -1.67, rtol 0.105", -1.67, ("", 0.105, 0.0))
-    yield vector_for(line, "claim -1.3568, rtol 0.1", -1.3568, ("", 0.1, 0.0))
-
-
 def _nominal() -> Iterator[Vector]:
-    for row in (SMOOTH[0], SMOOTH[4], SMOOTH[7]):
+    for row in (CUBE, SMOOTH[4], SMOOTH[7]):
         for name, claim in _claims(row):
             yield vector_for(row, name, claim, TVM, nominal=True)
     for row, *claims in (
@@ -282,24 +287,12 @@ def _nominal() -> Iterator[Vector]:
         (KINKS[0], -1.0, 0.0, 1.0),
         (BEHIND, 1.4, 2.0),
         (AHEAD, 1.0, 0.0),
-        (SMOOTH[0], math.nan, math.inf),
+        (CUBE, math.nan, math.inf),
         (GONE, 0.0, 1.0),
     ):
         for claim in claims:
             yield vector_for(row, f"claim {text(claim)}", claim, TVM, nominal=True)
-    line, both = SMOOTH[3], ("SumOfTolerances",)
-    for claim, name, rtol, atol in (
-        (-1.0, "within the sum alone", 0.25, 0.25),
-        (-2.0, "within the sum alone, too steep", 0.25, 0.25),
-        (-0.75, "beyond the sum", 0.25, 0.25),
-    ):
-        yield vector_for(line, f"claim {name}", claim, ("", rtol, atol), nominal=True, more=both)
-    for claim, name in ((-1.0 - 2**-52, "within"), (-1.0 + 2**-53, "beyond"), (-1.0, "at")):
-        said = f"claim {name} the tie, rtol 1/4 and atol 1/8"
-        yield vector_for(line, said, claim, ("", 0.25, 0.125), nominal=True)
-    for claim, name in ((0.5, "within"), (1.0, "beyond")):
-        said, wide = f"claim {name} rtol 1.5", ("GivenTolerance",)
-        yield vector_for(line, said, claim, ("", 1.5, 0.0), nominal=True, more=wide)
+    yield from _beside("claim", NOMINAL_EDGES, nominal=True)
     yield from _in_both_groups(nominal=True)
 
 
@@ -399,7 +392,6 @@ def _what_shows(
             yield "StepWished" if nominal else "StepTaken"
 
 
-LINE = SMOOTH[3]
 REFUSED = [
     ("h = 0", 0.25, 0.0, 0.1, 0.01),
     ("h is negative", 0.25, -0.5, 0.1, 0.01),

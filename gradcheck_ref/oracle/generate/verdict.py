@@ -144,12 +144,17 @@ def gradient(function: Function, point: Point, *, moved: Fraction = Fraction(0))
     ]
 
 
+def _truth(function: Function, point: Point) -> tuple[Claim, Claim]:
+    """Return the true gradients, and the same rounded."""
+    truth = gradient(function, point)
+    return truth, doubles_of(truth)
+
+
 def _seeded(x: Nested, places: Iterator[int], number: type, moved: Fraction) -> Nested:
     def seed(value: float) -> Dual:
         here = Fraction(value) + moved
-        one = number(1)
         plain = here if number is Fraction else Decimal(here.numerator) / Decimal(here.denominator)
-        return Dual(plain, {next(places): one})
+        return Dual(plain, {next(places): number(1)})
 
     return mapped(seed, x)
 
@@ -161,8 +166,7 @@ def _claims(
     function: Function, point: Point, turn: Iterator[int]
 ) -> Iterator[tuple[str, set[str], Claim, str]]:
     """Claim the true gradient, the same in fewer digits, and some of the mistakes, in turn."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     yield "the truth", {"Truth"}, doubles, "valid"
     if "ZeroGradient" in function.flags:
         yield from _not_zero(doubles)
@@ -198,8 +202,7 @@ def _at_length(
     function: Function, point: Point, places: tuple[int, ...], times: tuple[int, ...] = (15, 18, 21)
 ) -> Iterator[Vector]:
     """Claim the true gradient, and then with single wrong entries, in the last input, too."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     yield vector_for(f"{_size(doubles)} entries, the truth", {"Truth"}, point, doubles, "valid")
     first, last = _moved(doubles)[0], _moved(doubles)[-1]
     chosen = [(k, p) for k in sorted({first, last}) for p in _places(places, flat(doubles[k]))]
@@ -229,8 +232,7 @@ def _which(k: int, claim: Claim) -> str:
 
 def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
     """Use other tolerances: an error of a twentieth of them is right, of twenty times wrong."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     k = _moved(doubles)[0]
     entries = flat(doubles[k])
     largest = max(map(abs, entries))
@@ -252,8 +254,7 @@ def _at_tolerances(function: Function, point: Point) -> Iterator[Vector]:
 
 def _hardly_right(function: Function, point: Point) -> Iterator[Vector]:
     """Claim errors in every entry that are just small enough to be right."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     for way, name in ((1, "up"), (-1, "down")):
         near = [None if g is None else _scaled(1 + way * 0.099 * RTOL)(g) for g in doubles]
         _assert_right(truth, near)
@@ -265,8 +266,7 @@ def _hardly_wrong(
     function: Function, point: Point, places: tuple[int, ...], flags: set[str]
 ) -> Iterator[Vector]:
     """Claim an error in one entry that is just large enough to be wrong."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     for k in _moved(doubles):
         entries = flat(doubles[k])
         for turn, place in enumerate(_places(places, entries)):
@@ -347,8 +347,7 @@ def _weighed(function: Function, point: Point) -> Iterator[Vector]:
 
 def _at_a_place(function: Function, point: Point, where: str, flag: str) -> Iterator[Vector]:
     """Claim the true gradient, and gradients with a small and a large error."""
-    truth = gradient(function, point)
-    doubles = doubles_of(truth)
+    truth, doubles = _truth(function, point)
     for said, factor in (("the truth", 1.0), ("off by 2 in 100 000", 1.00002), ("twice it", 2.0)):
         claim = list(map(_scaled(factor), doubles))
         result = "valid" if factor == 1 else "invalid"
