@@ -31,6 +31,7 @@ from gradcheck_ref.oracle.vectors import (
 )
 
 Write = Callable[[str], object]
+Promises = Callable[[str, str], bool]  # whether a kind and a group are answered
 
 EPILOG = (
     "NAME is the id of a vector, a group, a kind or a flag. "
@@ -171,11 +172,17 @@ def _ask(
         if options.random is None:  # refuse unknown names before anything is started
             chosen(load_vectors(), [*options.only, *options.skip, *known])
         if options.action == "requests":
-            for line in requests(_chosen(options, lambda kind, group: True)):
+            for line in requests(_chosen(options)):
                 write(line + "\n")
             return 0
         with stopped_by_signals():
-            found = _found(options, command, progress)
+            if options.action == "test":
+                given = {"timeout": options.timeout, "longest": options.max_seconds}
+                found = run(command, partial(_chosen, options), progress=progress, **given)
+            else:
+                name = "stdin" if options.replies == "-" else Path(options.replies).name
+                replies = _content(options, options.replies).split(b"\n")
+                found = judged(replies, _chosen(options), name)
         return _told(options, found, known, write)
     except (ImplementationError, UnknownNameError) as error:
         options.refuse(str(error))
@@ -197,7 +204,7 @@ def _content(options: argparse.Namespace, path: str) -> bytes:
     raise AssertionError("refuse does not return")
 
 
-def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[Vector]:
+def _chosen(options: argparse.Namespace, promises: Promises = lambda *_: True) -> list[Vector]:
     """Choose the questions: from the frozen vectors or from drawn ones."""
     if options.random is not None:
         from gradcheck_ref.oracle.generate.drawn import draw
@@ -209,7 +216,7 @@ def _chosen(options: argparse.Namespace, promises: Callable[[str, str], bool]) -
     return Random(options.seed).sample(vectors, len(vectors)) if options.shuffle else vectors
 
 
-def _drawable(options: argparse.Namespace, promises: Callable[[str, str], bool]) -> list[str]:
+def _drawable(options: argparse.Namespace, promises: Promises) -> list[str]:
     """List the wanted groups that have drawn vectors."""
     # Here, because reading the rules and functions takes a tenth of a second.
     from gradcheck_ref.oracle.generate.drawn import drawable
@@ -224,20 +231,6 @@ def _drawable(options: argparse.Namespace, promises: Callable[[str, str], bool])
     if not groups:
         raise UnknownNameError("of what it answers nothing is drawn")
     return groups
-
-
-def _found(
-    options: argparse.Namespace,
-    command: Sequence[str],
-    progress: Callable[[int, int], object] | None,
-) -> Run:
-    choose = partial(_chosen, options)
-    if options.action == "test":
-        given = {"timeout": options.timeout, "longest": options.max_seconds}
-        return run(command, choose, progress=progress, **given)
-    name = "stdin" if options.replies == "-" else Path(options.replies).name
-    replies = _content(options, options.replies).split(b"\n")
-    return judged(replies, choose(lambda kind, group: True), name)
 
 
 def _told(options: argparse.Namespace, found: Run, known: list[str], write: Write) -> int:

@@ -4,7 +4,6 @@ import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from gradcheck_ref.oracle.generate.layout import canonical
 from gradcheck_ref.oracle.table import KINDS, PROTOCOL, protocol_schema, vectors_schema
@@ -37,7 +36,10 @@ def export(folder: Path) -> list[Path]:
         contents[f"schemas/{name}.schema.json"] = json.dumps(schema, indent=2) + "\n"
     page = files("gradcheck_ref.oracle") / "FORMAT.md"
     contents["FORMAT.md"] = page.read_text(encoding="utf-8")
-    contents["manifest.json"] = json.dumps(_manifest(contents), indent=2) + "\n"
+    sums = {n: hashlib.sha256(text.encode("utf-8")).hexdigest() for n, text in contents.items()}
+    counts = {kind: load_file(kind)["count"] for kind in KINDS}
+    manifest = {"vectors": VERSION, "protocol": PROTOCOL, "counts": counts, "sha256": sums}
+    contents["manifest.json"] = json.dumps(manifest, indent=2) + "\n"
     written = []
     for name, content in contents.items():
         file = folder / name
@@ -45,15 +47,3 @@ def export(folder: Path) -> list[Path]:
         file.write_bytes(content.encode("utf-8"))  # the same bytes on every system
         written.append(file)
     return written
-
-
-def _manifest(contents: dict[str, str]) -> dict[str, Any]:
-    return {
-        "vectors": VERSION,
-        "protocol": PROTOCOL,
-        "counts": {kind: load_file(kind)["count"] for kind in KINDS},
-        "sha256": {
-            name: hashlib.sha256(content.encode("utf-8")).hexdigest()
-            for name, content in contents.items()
-        },
-    }

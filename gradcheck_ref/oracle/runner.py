@@ -116,32 +116,30 @@ def run(
     ImplementationError
         If the program does not start, or does not say hello correctly.
     """
-    session = _Session(command, timeout, time.monotonic() + longest, progress or _nobody)
+    tell = progress or (lambda done, of: None)
+    session = _Session(command, timeout, time.monotonic() + longest, tell)
     return session.run(vectors)
 
 
+@dataclass
 class _Session:
     """One run: questions to ask, open questions, and results."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        timeout: float,
-        ends_at: float,
-        progress: Callable[[int, int], object],
-    ) -> None:
-        self.command, self.timeout, self.ends_at = command, timeout, ends_at
-        self.progress = progress
-        self.found = Run()
-        self.to_ask: deque[Vector] = deque()
-        self.on_the_way: dict[str, Vector] = {}
-        self.settled: dict[str, Outcome] = {}
-        # Settled by a line that is not a reply; the reply may still come.
-        self.guessed: set[str] = set()
-        self.asked = 0  # how many it promises to answer
-        self.careful = 0  # this many are asked one by one
-        self.silences = self.ends = 0  # in a row
-        self.waiting_since = 0.0
+    command: Sequence[str]
+    timeout: float
+    ends_at: float
+    progress: Callable[[int, int], object]
+    found: Run = field(default_factory=Run)
+    to_ask: deque[Vector] = field(default_factory=deque)
+    on_the_way: dict[str, Vector] = field(default_factory=dict)
+    settled: dict[str, Outcome] = field(default_factory=dict)
+    # Settled by a line that is not a reply; the reply may still come.
+    guessed: set[str] = field(default_factory=set)
+    asked: int = 0  # how many it promises to answer
+    careful: int = 0  # this many are asked one by one
+    silences: int = 0  # in a row
+    ends: int = 0  # in a row
+    waiting_since: float = 0.0
 
     def run(self, vectors: Iterable[Vector] | Choice) -> Run:
         """Ask everything."""
@@ -358,7 +356,3 @@ class _Session:
 
 class _GiveUpError(Exception):
     """More questions would take too long, and show nothing."""
-
-
-def _nobody(done: int, of: int) -> None:
-    """Report no progress."""

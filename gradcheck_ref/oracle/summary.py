@@ -148,15 +148,6 @@ class Summary:
         asked = sum(o.vector.kind == kind for o in self.run.outcomes)
         return asked == sum(n for g, n in self.sizes.items() if g.split("/")[0] == kind)
 
-    def _only_frozen(self) -> list[str]:
-        """List its groups, in the kinds that were asked, for which there are no random vectors."""
-        # Here, because reading the rules and functions takes a tenth of a second.
-        from gradcheck_ref.oracle.generate.drawn import drawable
-
-        kinds = {o.vector.kind for o in self.run.outcomes}
-        known = [g for g in self.sizes if g.split("/")[0] in kinds and g not in drawable()]
-        return [g for g in known if self.run.promises(g.split("/")[0], g)]
-
     def _no_answers(self) -> list[Outcome]:
         """Return ambiguous vectors whose reply is not an answer."""
         return [o for o in self.outcomes if o.status == "error" and o.got and not o.vector.counts]
@@ -231,7 +222,6 @@ class Summary:
             "expected to fail, and passes: ": _some([o.vector.id for o in self.surprising]),
             "expected to fail, but not asked: ": _some(self.idle),
             "not drawn: ": ", ".join(self.undrawn),
-            "only frozen, never drawn: ": ", ".join(self._only_frozen()) if self.drawn else "",
             "skipped, though it passes: ": _some([o.vector.id for o in self.needless]),
             "skipped: ": len(self.skipped),
             "promised by its hello, but no group: ": _some(self.unknown),

@@ -38,15 +38,10 @@ REAL = matching("a real", "real", r"-?([0-9]+(\.[0-9]+)?(e-?[0-9]+)?|inf|nan)", 
 REALS = nested(REAL, "reals", "a real, or a nested list of reals")
 SAID = real("reply_real")  # a reply may use any notation
 SAID_REALS = nested(SAID, "reply_reals", "a real, or reals nested as `analytic` is")
-WHOLE = plain(
-    "a list of integers",
-    {"type": "array", "items": {"type": "integer"}},
-    lambda given: (
-        isinstance(given, list)
-        and all(isinstance(v, int) and not isinstance(v, bool) for v in given)
-    ),
+WHOLE = plain("an integer", {"type": "integer"}, lambda given: type(given) is int)
+INPUT = either(
+    REALS, listed(WHOLE, "integers"), said="reals, or a list of integers, which is a constant"
 )
-INPUT = either(REALS, WHOLE, said="reals, or a list of integers, which is a constant")
 CLAIM = either(REALS, NOTHING, said="reals; null for a constant")
 SAMPLES = listed(
     tuple_of(REAL, REALS, said="a place and its value"), "five of `[place, value]`", least=5, most=5

@@ -14,7 +14,6 @@ import pytest
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import chosen
 from gradcheck_ref.oracle.commands import listing
-from gradcheck_ref.oracle.generate.drawn import drawable
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.offline import requests
 from gradcheck_ref.oracle.protocol import answer_line
@@ -169,12 +168,6 @@ def test_too_few_drawn_vectors_per_group_give_no_result(count, missing, command)
         assert line.endswith("compare/ceres" if missing == 1 else "escalate/nominal")
         as_data = command("test", "--json", "--random", str(count), *ALL)
         assert not json.loads(as_data.stdout)["right"]
-
-
-def test_groups_that_are_never_drawn_are_named(command):
-    done = command("test", "--random", "27", "--only", "verdict", *PASSING)
-    (line,) = re.findall("^only frozen, never drawn: (.*)$", done.stdout, re.MULTILINE)
-    assert set(line.split(", ")) == {v.group for v in load_vectors("verdict")} - set(drawable())
 
 
 def test_questions_may_be_asked_in_another_order(command):

@@ -256,8 +256,7 @@ def _verdict(chance: Random, function: Function) -> Vector:
     k = chance.choice([k for k, g in enumerate(doubles) if g is not None])
     entries, kind = flat(doubles[k]), chance.random()
     if kind < 0.15:
-        claim = [*doubles[:k], chance.choice(list(verdict.misshapen(doubles[k])))[1]]
-        claim += doubles[k + 1 :]
+        claim = verdict.replaced(doubles, k, chance.choice(list(verdict.misshapen(doubles[k])))[1])
         return verdict.vector_for("drawn", {"ClaimShape"}, point, claim, "invalid", rtol)
     if kind < 0.3:  # where the true value is 0, if anywhere
         at = min(range(len(entries)), key=lambda i: (entries[i] != 0, chance.random()))

@@ -183,17 +183,15 @@ def escalate_vectors() -> Vector:
     taken = [*_taken(), *(_refused(*row) for row in REFUSED)]
     groups = [
         {
-            "group": "escalate/taken",
-            "step": "taken",
-            "source": "exact rational; TVM's three stages, with the step taken",
-            "tests": taken,
-        },
-        {
-            "group": "escalate/nominal",
-            "step": "nominal",
-            "source": "exact rational; TVM's check_numerical_grads",
-            "tests": list(_nominal()),
-        },
+            "group": f"escalate/{step}",
+            "step": step,
+            "source": f"exact rational; {of}",
+            "tests": tests,
+        }
+        for step, of, tests in (
+            ("taken", "TVM's three stages, with the step taken", taken),
+            ("nominal", "TVM's check_numerical_grads", list(_nominal())),
+        )
     ]
     return file_of("escalate", HEADER, NOTES, groups)
 

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from .dual import exp, log, product, sin, sqrt, total
+from .layout import mapped
 
 Nested = Any
 
@@ -38,11 +40,7 @@ class Function:
 
 def each(f: Callable[[Any], Any]) -> Callable[[Nested], Nested]:
     """Apply a function entry by entry."""
-
-    def mapped(x: Nested) -> Nested:
-        return [mapped(v) for v in x] if isinstance(x, list) else f(x)
-
-    return mapped
+    return partial(mapped, f)
 
 
 def relu(x: Any) -> Any:

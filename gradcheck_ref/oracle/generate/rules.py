@@ -7,7 +7,7 @@ doubles shows where a right implementation in doubles may differ.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from .numbers import divide, finite, root
 
@@ -58,21 +58,6 @@ def is_nan(value: Any) -> bool:
 # --- rules that look at every entry by itself -------------------------------------------------
 
 
-class Entry(NamedTuple):
-    """One entry: measured and allowed, test by test, and whether it passes or fails anyway."""
-
-    pairs: list[tuple[Any, Any]]
-    same: bool  # passes whatever the tolerances
-    able: bool  # without it, only equal values pass
-    strict: bool  # whether every test needs measured < allowed, not <=
-
-    @property
-    def close(self) -> bool:
-        """Whether one of its tests holds."""
-        holds = any(m < allowed or (m == allowed and not self.strict) for m, allowed in self.pairs)
-        return self.same or (self.able and holds)
-
-
 def by_entry(
     a: Entries,
     n: Entries,
@@ -89,20 +74,20 @@ def by_entry(
 ) -> Decision:
     """Compare each entry with the allowed error; one test that holds is enough.
 
-    A test is (measured, allowed), functions of (x, y, |x - y|, floor) and of (x, y, rtol, atol).
+    A test is (measured, allowed), functions of (x, y, |x - y|, floor) and of (x, y, rtol, atol). It
+    holds if measured < allowed, or if they are equal and not ``strict``. An entry that is ``same``
+    passes whatever the tolerances; one that is not ``able`` passes only then.
     """
     rtol, atol = rtol * times(n), atol * times(n)
-    entries = []
+    errors, margins, close = [], list[tuple[Any, Any]](), True
     for x, y in zip(a, n, strict=True):
         e = abs(x - y)
         pairs = [(m(x, y, e, floor), allowed(x, y, rtol, atol)) for m, allowed in tests]
-        entries.append(Entry(pairs, same(x, y), able(x, y, e), strict))
-    return Decision(
-        [entry.pairs[0][0] for entry in entries],
-        all(entry.close for entry in entries),
-        [pair for entry in entries for pair in entry.pairs],
-        extra(a, n, atol),
-    )
+        holds = any(m < most or (m == most and not strict) for m, most in pairs)
+        close &= same(x, y) or (able(x, y, e) and holds)
+        errors.append(pairs[0][0])
+        margins += pairs
+    return Decision(errors, close, margins, extra(a, n, atol))
 
 
 def absolute(x: Any, y: Any, e: Any, floor: Any) -> Any:
@@ -133,16 +118,6 @@ def equal(x: Any, y: Any) -> bool:
 def equal_or_nan(x: Any, y: Any) -> bool:
     """Accept equal numbers, and NaN against NaN."""
     return bool(x == y) or (is_nan(x) and is_nan(y))
-
-
-def numeric_finite(x: Any, y: Any, e: Any) -> bool:
-    """Require a finite numeric value."""
-    return finite(y)
-
-
-def error_finite(x: Any, y: Any, e: Any) -> bool:
-    """Require a finite error."""
-    return finite(e)
 
 
 def both_finite(x: Any, y: Any, e: Any) -> bool:
@@ -183,9 +158,9 @@ over_sizes_or_floor = over(lambda x, y, floor: max(abs(x) + abs(y), floor))
 
 SUM = ((absolute, total),)
 
-reference = partial(by_entry, tests=SUM, able=error_finite)
-numpy = partial(by_entry, tests=SUM, same=equal, able=numeric_finite)
-torch = partial(by_entry, tests=SUM, same=equal, able=error_finite)
+reference = partial(by_entry, tests=SUM, able=lambda x, y, e: finite(e))
+numpy = partial(by_entry, tests=SUM, same=equal, able=lambda x, y, e: finite(y))
+torch = partial(by_entry, tests=SUM, same=equal, able=lambda x, y, e: finite(e))
 warp = partial(numpy, extra=warp_relative)
 jax = partial(by_entry, tests=SUM, same=equal_or_nan, able=both_finite, times=len)
 hips = partial(by_entry, tests=((absolute, only_atol), (over_sum, only_rtol)), strict=True)

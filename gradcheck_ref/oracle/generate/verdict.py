@@ -7,26 +7,9 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
+from . import functions
 from .dual import Dual
-from .functions import (
-    EVEN,
-    FAR_OUT,
-    FUNCTIONS,
-    IN_TURN,
-    LESS,
-    LONGER,
-    LONGEST,
-    NUMBERS,
-    SHAPED,
-    TOLERANT,
-    UNEVEN,
-    WEIGHED,
-    WITH_ZEROS,
-    Function,
-    Nested,
-    Point,
-    named,
-)
+from .functions import EVEN, FUNCTIONS, LESS, LONGEST, UNEVEN, Function, Nested, Point, named
 from .layout import Vector, arranged, file_of, flat, mapped, shape
 from .numbers import finite, rounded, text, texts
 
@@ -65,18 +48,18 @@ def verdict_vectors() -> Vector:
     """Compute the file of this kind."""
     turn = count()
     groups = [_group(function, _tests(function, turn)) for function in FUNCTIONS]
-    groups += [_group(f, _at_length(f, point, (0, 1, 12, 13, -1))) for f, point in LONGER]
+    groups += [_group(f, _at_length(f, point, (0, 1, 12, 13, -1))) for f, point in functions.LONGER]
     groups += [_group(LONGEST[0], _at_length(*LONGEST, (77, -1), (11,)))]
-    groups += [_group(f, _at_tolerances(f, point)) for f, point in TOLERANT]
+    groups += [_group(f, _at_tolerances(f, point)) for f, point in functions.TOLERANT]
     groups += [_group(f, _hardly_right(f, point)) for f, point in (LESS, *UNEVEN)]
     groups += [_group(EVEN[0], _hardly_wrong(*EVEN, (0, 33, 100, 119), {"ManyEntries"}))]
     groups += [_group(f, _hardly_wrong(f, p, (1, -1), {"OwnScale"})) for f, p in UNEVEN]
-    groups += [_group(f, _misshapen(f, f.points[0])) for f in map(named, SHAPED)]
-    groups += [_group(f, _odd_zeros(f, point)) for f, point in WITH_ZEROS]
-    groups += [_group(f, _weighed(f, point)) for f, point in WEIGHED]
-    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for said, f, p in NUMBERS]
-    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for said, f, p in FAR_OUT]
-    groups += [_group(f, _in_turn(f, *points)) for f, *points in IN_TURN]
+    groups += [_group(f, _misshapen(f, f.points[0])) for f in map(named, functions.SHAPED)]
+    groups += [_group(f, _odd_zeros(f, point)) for f, point in functions.WITH_ZEROS]
+    groups += [_group(f, _weighed(f, point)) for f, point in functions.WEIGHED]
+    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for said, f, p in functions.NUMBERS]
+    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for said, f, p in functions.FAR_OUT]
+    groups += [_group(f, _in_turn(f, *points)) for f, *points in functions.IN_TURN]
     return file_of("verdict", HEADER, NOTES, groups)
 
 
@@ -187,7 +170,7 @@ def _claims(
             continue
         wrong += 1
         said = name + _which(k, doubles)
-        yield said, set(flags), _replaced(doubles, k, changed), "invalid"
+        yield said, set(flags), replaced(doubles, k, changed), "invalid"
 
 
 def _not_zero(zeros: Claim) -> Iterator[tuple[str, set[str], Claim, str]]:
@@ -288,7 +271,7 @@ def _misshapen(function: Function, point: Point) -> Iterator[Vector]:
     doubles = doubles_of(gradient(function, point))
     for k in _moved(doubles):
         for said, reshaped in misshapen(doubles[k]):
-            claim, said = _replaced(doubles, k, reshaped), f"the truth, {said}{_which(k, doubles)}"
+            claim, said = replaced(doubles, k, reshaped), f"the truth, {said}{_which(k, doubles)}"
             yield vector_for(said, {"ClaimShape"}, point, claim, "invalid")
 
 
@@ -385,10 +368,11 @@ def one_changed(claim: Claim, k: int, place: int, value: float) -> Claim:
     """Put another value into one entry of a claim."""
     entries = flat(claim[k])
     entries[place] = value
-    return _replaced(claim, k, arranged(entries, shape(claim[k])))
+    return replaced(claim, k, arranged(entries, shape(claim[k])))
 
 
-def _replaced(claim: Claim, k: int, g: Nested) -> Claim:
+def replaced(claim: Claim, k: int, g: Nested) -> Claim:
+    """Put another gradient into a claim."""
     return [*claim[:k], g, *claim[k + 1 :]]
 
 
