@@ -22,6 +22,18 @@ def as_function(value: Any, argument: str) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
+def product_of(f: Callable[..., Any], argument: str, given: Any, name: str) -> Callable[..., Any]:
+    """Return the given vjp or jvp of a function, or else its attribute of that name."""
+    as_function(f, argument)
+    product = given if given is not None else getattr(f, name, None)
+    if product is None:
+        framework = framework_of(f)
+        way = f"use gradcheck_ref.adapters.from_{framework}({argument})"
+        hint = way if framework else "give it one"
+        raise TypeError(f"{argument} has no attribute {name}: {hint}, or pass {name}=")
+    return as_function(product, name)
+
+
 def as_point(value: Any, argument: str) -> Array:
     """Return a C-ordered copy of a point, whose entries can be moved by a small step."""
     array = _as_array(value, argument)

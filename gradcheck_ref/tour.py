@@ -9,6 +9,7 @@ import numpy as np
 from gradcheck_ref.check import check_gradient
 from gradcheck_ref.staircase import JUDGES, TOLERANCE
 from gradcheck_ref.zoo import load_iris
+from gradcheck_ref.zoo.networks import mean_cross_entropy, one_hot, softmax_rows
 
 Parameters = dict[str, Any]
 
@@ -170,19 +171,13 @@ def _forward_pass(p: Parameters, X: Any) -> tuple[Any, Any]:
 
 
 def _loss(p: Parameters, X: Any, y: Any) -> Any:
-    scores, _ = _forward_pass(p, X)
-    scores = scores - scores.max(axis=1, keepdims=True)
-    log_probability = scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    return -log_probability[np.arange(len(y)), y].mean()
+    return mean_cross_entropy(_forward_pass(p, X)[0], y)
 
 
 def _gradient(p: Parameters, X: Any, y: Any, *, gate: bool = True) -> Parameters:
     """Backpropagate. The bug is to leave out the gate: units that are off pass the gradient on."""
     scores, hidden = _forward_pass(p, X)
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    d_scores = e / e.sum(axis=1, keepdims=True)
-    d_scores[np.arange(len(y)), y] -= 1
-    d_scores /= len(y)
+    d_scores = (softmax_rows(scores) - one_hot(y, 3)) / len(y)
     d_hidden = d_scores @ p["W2"].T
     if gate:
         d_hidden = d_hidden * (hidden > 0)
@@ -233,13 +228,10 @@ class _Page:
         self.lines += ["", *f"{mark} {rest}".splitlines()]
 
     def item(self, verdict: str, label: str, text: str) -> None:
-        """Add a verdict and its subject, with a remark beside or below them."""
+        """Add a verdict and its subject, with a remark beside them."""
         head = f"{verdict:5}{label:12}"
-        indent = " " * (len(head) if self.width >= 60 else 5)
-        first = head if self.width >= 60 else indent
-        body = textwrap.wrap(text, self.width, initial_indent=first, subsequent_indent=indent)
-        if self.width < 60:
-            body.insert(0, head.rstrip())
+        indent = " " * len(head)
+        body = textwrap.wrap(text, self.width, initial_indent=head, subsequent_indent=indent)
         if self.colour:
             hue = GREEN if verdict in ("ok", "PASS") else RED
             body[0] = f"{hue}{verdict}{PLAIN}{body[0][len(verdict) :]}"

@@ -58,6 +58,26 @@ class AtOnce:
                 return [found[0].arranged(row) for row in found[1]]
         return [self(*inputs, **named) for inputs, named in every]
 
+    def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
+        """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by the framework.
+
+        ``upstream`` has the shape of the output, and is a tuple for several outputs; None stands
+        for zeros. An input that fn does not use has a gradient of zeros. A None from the backward
+        of a ``torch.autograd.Function`` stays None.
+
+        NotImplementedError if an operation in fn has no reverse mode.
+        """
+        return self._pulled_back([upstream], inputs, named)[0]
+
+    def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
+        """Return the gradients for several upstreams.
+
+        More than a few go back through fn together, by ``jax.vmap`` or torch's
+        ``is_grads_batched``, if that agrees with vjp for the first and the last of them. Otherwise
+        each goes alone, for example if fn has its own backward, which may keep its arguments.
+        """
+        return self._pulled_back(upstreams, inputs, named)
+
     def _pulled_back(
         self, upstreams: Sequence[Any], inputs: tuple[Any, ...], named: dict[str, Any]
     ) -> list[Any]:

@@ -184,25 +184,6 @@ class JaxFunction(AtOnce):
             arrays = [_array_of_jax(one) for one in call(call.point())]
         return call.returned, arrays
 
-    def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
-        """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by ``jax.vjp``.
-
-        ``upstream`` has the shape of the output, and is a tuple for several; None stands for
-        zeros. An input that fn does not use has a gradient of zeros.
-
-        NotImplementedError if an operation in fn has no reverse mode.
-        """
-        return self._pulled_back([upstream], inputs, named)[0]
-
-    def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
-        """Return the gradients for several upstreams.
-
-        More than a few go back through fn together, by ``jax.vmap``, if that agrees with vjp for
-        the first and the last of them. Otherwise each goes alone, for example if fn has a
-        ``jax.custom_vjp``, whose backward may keep its arguments.
-        """
-        return self._pulled_back(upstreams, inputs, named)
-
     def _gradients(self, call: "_Call", upstream: Any) -> Gradients:
         with self._in_double(), missing_by_type((TypeError, ValueError), HAS_NO_RULE):
             outputs, pull_back, returned = self._pull_back(call)

@@ -176,24 +176,6 @@ class TorchFunction(AtOnce):
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
         return Arguments(inputs, named, self.open_tree, self.numbers_are_constants)
 
-    def vjp(self, upstream: Any, /, *inputs: Any, **named: Any) -> Any:
-        """Return the gradients of ``Re(sum(conj(upstream) * fn(*inputs)))``, by torch's backward.
-
-        ``upstream`` has the shape of the output, and is a tuple for several outputs; None stands
-        for zeros. An input that fn does not use has a gradient of zeros. A None from the backward
-        of a ``torch.autograd.Function`` stays None.
-        """
-        return self._pulled_back([upstream], inputs, named)[0]
-
-    def vjps(self, upstreams: Sequence[Any], /, *inputs: Any, **named: Any) -> list[Any]:
-        """Return the gradients for several upstreams.
-
-        More than a few go back through fn together, by torch's ``is_grads_batched``, if that agrees
-        with vjp for the first and the last of them. Otherwise each goes alone, for example if fn
-        has its own backward or hook, which may keep its arguments.
-        """
-        return self._pulled_back(upstreams, inputs, named)
-
     def _gradients(self, arguments: Arguments, upstream: Any) -> Gradients:
         with self._recording(arguments):
             leaves, returned = self._run(arguments)
@@ -202,11 +184,9 @@ class TorchFunction(AtOnce):
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
             asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
             withheld = self._withheld(asked, leaves, gradients)
-        return {
-            k: _array_of_tensor(self._torch.zeros_like(leaf) if gradient is None else gradient)
-            for (k, leaf), gradient in zip(leaves.items(), gradients, strict=True)
-            if k not in withheld
-        }
+        arrays = map(_array_of_tensor, self._filled(gradients, list(leaves.values())))
+        found = zip(leaves, arrays, strict=True)
+        return {k: gradient for k, gradient in found if k not in withheld}
 
     def _gradients_at_once(
         self, arguments: Arguments, upstreams: list[Any]
@@ -220,7 +200,8 @@ class TorchFunction(AtOnce):
                     return None
                 each = [self._likes(returned.leaves, returned.listed(one)) for one in upstreams]
                 stacks = [self._torch.stack(column) for column in zip(*each, strict=True)]
-                found = self._pull_back(returned.leaves, stacks, list(leaves.values()), many=True)
+                tensors = returned.leaves, stacks, list(leaves.values())
+                found = self._pull_back(*tensors, is_grads_batched=True)
                 columns = dict(zip(leaves, map(_array_of_tensor, found), strict=True))
         except Exception:  # if something is wrong, the calls one by one will show it
             return None
@@ -278,7 +259,7 @@ class TorchFunction(AtOnce):
             listed = returned.listed(grad_outputs if returned.several else grad_outputs[0])
             given = self._likes(outputs, listed)
             variables = {j: one.requires_grad_() for j, one in enumerate(given) if one is not None}
-            firsts = self._pull_back(outputs, given, list(leaves.values()), again=True)
+            firsts = self._pull_back(outputs, given, list(leaves.values()), create_graph=True)
             gradients = self._filled(firsts, list(leaves.values()))
             upstreams = self._likes(gradients, [seeds[k] for k in leaves])
             _insist_on_graphs(gradients, upstreams, [arguments.names[k] for k in leaves])
@@ -349,15 +330,12 @@ class TorchFunction(AtOnce):
         return self._torch.from_numpy(array).to(tensor.device, tensor.dtype)
 
     def _pull_back(
-        self,
-        outputs: list[Any],
-        upstreams: list[Any],
-        leaves: list[Any],
-        *,
-        again: bool = False,
-        many: bool = False,
+        self, outputs: list[Any], upstreams: list[Any], leaves: list[Any], **how: bool
     ) -> list[Any]:
-        """Return the gradient of each leaf, None if nothing arrives there; batched on request."""
+        """Return the gradient of each leaf, None if nothing arrives there.
+
+        ``how`` goes to ``torch.autograd.grad``.
+        """
         pairs = [
             (output, upstream)
             for output, upstream in zip(outputs, upstreams, strict=True)
@@ -366,14 +344,7 @@ class TorchFunction(AtOnce):
         found = [None] * len(leaves)
         if pairs and leaves:
             tensors, vectors = zip(*pairs, strict=True)
-            found = self._torch.autograd.grad(
-                tensors,
-                leaves,
-                vectors,
-                allow_unused=True,
-                create_graph=again,
-                is_grads_batched=many,
-            )
+            found = self._torch.autograd.grad(tensors, leaves, vectors, allow_unused=True, **how)
         return [None if gradient is None else gradient.to_dense() for gradient in found]
 
     def _filled(self, gradients: list[Any], leaves: list[Any]) -> list[Any]:

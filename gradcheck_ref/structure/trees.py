@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from copy import copy
 from functools import lru_cache, partial
 from numbers import Number
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,14 +27,6 @@ class Opened(NamedTuple):
 
 # A function that knows more containers: it returns an open one, or None for a leaf.
 Opener = Callable[[Any], Opened | None]
-
-
-class Branch(NamedTuple):
-    """The form of a container, without its contents; None stands for a leaf."""
-
-    steps: tuple[str, ...]
-    branches: "list[Branch | None]"
-    build: Callable[[list[Any]], Any]
 
 
 class Tree:
@@ -86,23 +79,23 @@ class Tree:
         """Put a tree together from these leaves."""
         return self._build(self.root, iter(leaves))
 
-    def _form(self, value: Any, name: str) -> Branch | None:
+    def _form(self, value: Any, name: str) -> Opened | None:
+        """Return the form of a container: an open one of forms, in which None stands for a leaf."""
         inner = opened(value, self.opener)
         if inner is None:
             self.names.append(name)
             return None
         each = zip(inner.steps, inner.children, strict=True)
-        branches = [self._form(child, name + step) for step, child in each]
-        return Branch(inner.steps, branches, inner.build)
+        return inner._replace(children=[self._form(child, name + step) for step, child in each])
 
-    def _build(self, branch: Branch | None, leaves: Any) -> Any:
+    def _build(self, branch: Opened | None, leaves: Any) -> Any:
         if branch is None:
             return next(leaves)
-        return branch.build([self._build(one, leaves) for one in branch.branches])
+        return branch.build([self._build(one, leaves) for one in branch.children])
 
     def _pick(
         self,
-        branch: Branch | None,
+        branch: Opened | None,
         given: Any,
         start: int,
         path: str,
@@ -122,7 +115,7 @@ class Tree:
         if branch.steps == BY_VALUES and children.keys() != {""}:
             children = {"": given}  # the values alone, without their container, are accepted
         unknown += [path + step for step in children if step not in branch.steps]
-        for step, one in zip(branch.steps, branch.branches, strict=True):
+        for step, one in zip(branch.steps, branch.children, strict=True):
             if step in children:
                 start = self._pick(one, children[step], start, path + step, found, unknown)
             else:
@@ -192,8 +185,8 @@ class Forest:
         return [tree.built(leaves[start : start + len(tree.names)]) for start, tree in each]
 
 
-def _count(branch: Branch | None) -> int:
-    return 1 if branch is None else sum(map(_count, branch.branches))
+def _count(branch: Opened | None) -> int:
+    return 1 if branch is None else sum(map(_count, branch.children))
 
 
 # The steps of a container that holds one array of values and nothing else.
@@ -218,7 +211,7 @@ def opened(value: Any, opener: Opener | None = None) -> Opened | None:
             return Opened(steps, list(value), partial(_named, type(value)))
         array = written_out(value)
         if array is not None:
-            return Opened(BY_VALUES, [array], _only)
+            return Opened(BY_VALUES, [array], itemgetter(0))
         return Opened(tuple(f"[{k}]" for k in range(len(value))), list(value), type(value))
     return _of_pandas(value)
 
@@ -265,10 +258,6 @@ def _named(kind: Any, children: list[Any]) -> Any:
     return kind(*children)
 
 
-def _only(children: list[Any]) -> Any:
-    return children[0]
-
-
 @lru_cache
 def _kinds_of_pandas(mro: tuple[type, ...]) -> frozenset[str]:
     """Return the names of the pandas classes among a class and its ancestors."""
@@ -280,7 +269,7 @@ def _of_pandas(value: Any) -> Opened | None:
     kinds = _kinds_of_pandas(type(value).__mro__)
     if "Series" in kinds:
         if _is_floating(value.dtype):
-            build = partial(_series, type(value), value.index, value.name)
+            build = partial(_pandas, type(value), index=value.index, name=value.name)
             return Opened(BY_VALUES, [value.to_numpy()], build)
     elif "DataFrame" in kinds:
         floating = [_is_floating(one) for one in value.dtypes]
@@ -292,7 +281,7 @@ def _of_pandas(value: Any) -> Opened | None:
                 "the other columns, and use the rest inside f"
             )
         if floating and all(floating):
-            build = partial(_frame, type(value), value.index, value.columns)
+            build = partial(_pandas, type(value), index=value.index, columns=value.columns)
             return Opened(BY_VALUES, [value.to_numpy()], build)
     return None
 
@@ -301,9 +290,5 @@ def _is_floating(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "fc"
 
 
-def _series(kind: Any, index: Any, name: Any, children: list[Any]) -> Any:
-    return kind(children[0], index=index, name=name)
-
-
-def _frame(kind: Any, index: Any, columns: Any, children: list[Any]) -> Any:
-    return kind(children[0], index=index, columns=columns)
+def _pandas(kind: Any, children: list[Any], **labels: Any) -> Any:
+    return kind(children[0], **labels)

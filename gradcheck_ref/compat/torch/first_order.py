@@ -1,10 +1,10 @@
 """``gradcheck``: compare a vjp or jvp with central differences, and test torch's other demands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from gradcheck_ref.arguments import as_function, as_number, as_step, as_tolerance, framework_of
+from gradcheck_ref.arguments import as_function, as_number, as_step, as_tolerance, product_of
 from gradcheck_ref.compat.torch.calls import (
     Calls,
     GradcheckError,
@@ -148,9 +148,9 @@ def gradcheck(
         raise AssertionError("check_batched_forward_grad needs check_forward_ad")
     functions = {"func": as_function(func, "func")}
     if check_backward_ad:
-        functions["vjp"] = product_of(func, vjp, "vjp")
+        functions["vjp"] = product_of(func, "func", vjp, "vjp")
     if check_forward_ad:
-        functions["jvp"] = product_of(func, jvp, "jvp")
+        functions["jvp"] = product_of(func, "func", jvp, "jvp")
     rule = as_rule(eps, rtol, atol, nondet_tol)
     inputs = as_tuple(inputs)
     look_at_arrays(inputs, "input")
@@ -159,23 +159,16 @@ def gradcheck(
         make_all_tests(
             Calls(functions, inputs, masked=bool(masked), check_grad_dtypes=check_grad_dtypes),
             rule,
-            undefined=check_undefined_grad,
-            batched=check_batched_grad,
-            batched_forward=check_batched_forward_grad,
-            fast=fast_mode,
+            fast_mode,
+            check_undefined_grad,
+            {"jvp": check_batched_forward_grad, "vjp": check_batched_grad},
         )
         return True
     return False
 
 
 def make_all_tests(
-    calls: Calls,
-    rule: Rule,
-    *,
-    undefined: bool,
-    batched: bool,
-    batched_forward: bool,
-    fast: bool,
+    calls: Calls, rule: Rule, fast: bool, undefined: bool, batched: Mapping[str, bool]
 ) -> None:
     """Make all comparisons and tests of the given vjp and jvp, in torch's order."""
     compare(calls, rule, fast)
@@ -184,10 +177,8 @@ def make_all_tests(
     backward, forward = "vjp" in calls.functions, "jvp" in calls.functions
     if forward and undefined:
         insist_on_zero_for_undefined_tangents(calls)
-    if batched_forward:
-        insist_on_batches(calls, "jvp")
-    if batched:
-        insist_on_batches(calls, "vjp")
+    for which in filter(batched.get, batched):
+        insist_on_batches(calls, which)
     if backward:
         insist_on_zero_for_zeros(calls)
     if backward and undefined:
@@ -200,13 +191,3 @@ def as_rule(eps: float, rtol: float, atol: float, nondet_tol: float) -> Rule:
     if not nondet_tol >= 0:
         raise ValueError(f"nondet_tol must be zero or a positive number, not {nondet_tol}")
     return Rule(eps, as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol"), nondet_tol)
-
-
-def product_of(func: Callable[..., Any], given: Any, name: str) -> Callable[..., Any]:
-    """Return the given vjp or jvp, or else the attribute of func."""
-    product = given if given is not None else getattr(func, name, None)
-    if product is None:
-        framework = framework_of(func)
-        hint = f"use gradcheck_ref.adapters.from_{framework}(func)" if framework else "give it one"
-        raise TypeError(f"func has no attribute {name}: {hint}, or pass {name}=")
-    return as_function(product, name)

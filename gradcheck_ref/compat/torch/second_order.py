@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Any
 
-from gradcheck_ref.arguments import as_function
+from gradcheck_ref.arguments import as_function, product_of
 from gradcheck_ref.compat.torch.calls import (
     Calls,
     GradcheckError,
@@ -12,14 +12,7 @@ from gradcheck_ref.compat.torch.calls import (
     insist_on_floating,
     look_at_arrays,
 )
-from gradcheck_ref.compat.torch.first_order import (
-    ATOL,
-    EPS,
-    RTOL,
-    as_rule,
-    make_all_tests,
-    product_of,
-)
+from gradcheck_ref.compat.torch.first_order import ATOL, EPS, RTOL, as_rule, make_all_tests
 from gradcheck_ref.compat.torch.gradient_function import SecondOrder, cotangents_for
 
 
@@ -125,12 +118,12 @@ def gradgradcheck(
         )
     if check_batched_grad and not check_rev_over_rev:
         raise AssertionError("check_batched_grad needs check_rev_over_rev")
-    functions = {"func": as_function(func, "func"), "vjp": product_of(func, vjp, "vjp")}
+    functions = {"func": as_function(func, "func"), "vjp": product_of(func, "func", vjp, "vjp")}
     second = {}
     if check_rev_over_rev:
-        second["vjp"] = product_of(func, vjp_vjp, "vjp_vjp")
+        second["vjp"] = product_of(func, "func", vjp_vjp, "vjp_vjp")
     if check_fwd_over_rev:
-        second["jvp"] = product_of(func, vjp_jvp, "vjp_jvp")
+        second["jvp"] = product_of(func, "func", vjp_jvp, "vjp_jvp")
     rule = as_rule(eps, rtol, atol, nondet_tol)
     inputs = as_tuple(inputs)
     look_at_arrays(inputs, "input")
@@ -148,10 +141,9 @@ def gradgradcheck(
                 names=order.names,
             ),
             rule,
-            undefined=check_undefined_grad,
-            batched=check_batched_grad,
-            batched_forward=False,
-            fast=fast_mode,
+            fast_mode,
+            check_undefined_grad,
+            {"vjp": check_batched_grad},
         )
         return True
     return False

@@ -6,16 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradcheck_ref.arguments import as_tolerance, index_text
-from gradcheck_ref.compat.warp.jacobians import (
-    EPS,
-    Mask,
-    as_vjp,
-    jacobian,
-    jacobian_fd,
-    limit,
-    name_of,
-)
+from gradcheck_ref.arguments import as_tolerance, index_text, product_of
+from gradcheck_ref.compat.warp.jacobians import EPS, Mask, jacobian, jacobian_fd, limit, name_of
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.compat.warp.table import Row, print_summary, relative_error
 from gradcheck_ref.stage4_allclose import allclose
@@ -132,7 +124,7 @@ def gradcheck(
     Gradient check for function f passed
     True
     """
-    vjp = as_vjp(function, vjp)
+    vjp = product_of(function, "function", vjp, "vjp")
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
     evaluated = np.s_[
         : limit(max_outputs_per_var, "max_outputs_per_var"),

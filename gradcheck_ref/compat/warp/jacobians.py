@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_function, as_step, described
+from gradcheck_ref.arguments import Array, as_function, as_step, described, product_of
 from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.crew import note_on
@@ -82,7 +82,7 @@ def jacobian(
      [ 3.  4.]
      [nan nan]]
     """
-    vjp = as_vjp(function, vjp)
+    vjp = product_of(function, "function", vjp, "vjp")
     most = limit(max_outputs_per_var, "max_outputs_per_var")
     probe = _probe(function, inputs)
     claims = Claims(probe, "vjp", vjp)
@@ -255,15 +255,6 @@ def _position(which: Any, names: Sequence[str], what: str) -> int:
 def name_of(function: Callable[..., Any]) -> str:
     """Return what a function is called."""
     return getattr(function, "__name__", type(function).__name__)
-
-
-def as_vjp(function: Callable[..., Any], vjp: Any) -> Callable[..., Any]:
-    """Return the vjp that is given, or the attribute of the function."""
-    as_function(function, "function")
-    vjp = getattr(function, "vjp", None) if vjp is None else vjp
-    if vjp is None:
-        raise TypeError("function has no attribute vjp: give it one, or pass vjp=")
-    return as_function(vjp, "vjp")
 
 
 def limit(count: Any, argument: str) -> int | None:

@@ -18,15 +18,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.stage4_allclose import Comparison
 
-COLUMNS = (
-    "Input",
-    "Output",
-    "Max Abs Error",
-    "AD at MAE",
-    "FD at MAE",
-    "Max Rel Error",
-    "Pass",
-)
+COLUMNS = ("Input", "Output", "Max Abs Error", "AD at MAE", "FD at MAE", "Max Rel Error", "Pass")
 BAR = " | "
 
 # Warp adds this to FD so that it can divide by an FD of zero. An FD of -1e-8 still breaks it.
@@ -76,11 +68,8 @@ class Row:
 
     def cells(self) -> list[str]:
         """Write the seven columns."""
-        analytic, numeric, error = (
-            self.compared.analytic,
-            self.compared.numeric,
-            self.compared.error,
-        )
+        analytic, numeric = self.compared.analytic, self.compared.numeric
+        error = self.compared.error
         at = np.unravel_index(np.argmax(error), error.shape)  # NaN first, if there is any
         return [
             self.input,
