@@ -167,8 +167,8 @@ def _ask(
     if options.random is not None and options.random < 1:
         options.refuse("--random must be a positive number of vectors")
     try:
-        options.skip += _names_in(options, "skip_file")
-        known = _names_in(options, "expected")
+        options.skip += _names_in(options.skip_file)
+        known = _names_in(vars(options).get("expected"))
         if options.random is None:  # refuse unknown names before anything is started
             chosen(load_vectors(), [*options.only, *options.skip, *known])
         if options.action == "requests":
@@ -181,7 +181,7 @@ def _ask(
                 found = run(command, partial(_chosen, options), progress=progress, **given)
             else:
                 name = "stdin" if options.replies == "-" else Path(options.replies).name
-                replies = _content(options, options.replies).split(b"\n")
+                replies = _content(options.replies).split(b"\n")
                 found = judged(replies, _chosen(options), name)
         return _told(options, found, known, write)
     except (ImplementationError, UnknownNameError) as error:
@@ -189,19 +189,17 @@ def _ask(
     raise AssertionError("refuse does not return")
 
 
-def _names_in(options: argparse.Namespace, option: str) -> list[str]:
-    """Read the names in the file of an option, if it was given."""
-    path = vars(options).get(option)
-    return read_names(_content(options, path).decode(errors="replace")) if path else []
+def _names_in(path: str | None) -> list[str]:
+    """Read the names in a file, if one was given."""
+    return read_names(_content(path).decode(errors="replace")) if path else []
 
 
-def _content(options: argparse.Namespace, path: str) -> bytes:
+def _content(path: str) -> bytes:
     """Read a file; - is standard input."""
     try:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
-        options.refuse(f"cannot read {path}: {error.strerror}")
-    raise AssertionError("refuse does not return")
+        raise ImplementationError(f"cannot read {path}: {error.strerror}") from error
 
 
 def _chosen(options: argparse.Namespace, promises: Promises = lambda *_: True) -> list[Vector]:

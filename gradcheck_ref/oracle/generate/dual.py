@@ -4,11 +4,9 @@ They use fractions, and decimals of 60 digits for exponentials and roots. Each f
 is written once, and no derivative is derived by hand.
 """
 
-import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import reduce
 from typing import Any, Union
 
 from .numbers import cosine, sine
@@ -96,13 +94,3 @@ exp = lifted(Decimal.exp, lambda x, y: y)
 log = lifted(Decimal.ln, lambda x, y: 1 / x)
 sqrt = lifted(Decimal.sqrt, lambda x, y: 1 / (2 * y))
 sin = lifted(sine, lambda x, y: cosine(x))
-
-
-def total(terms: Iterable[Any]) -> Any:
-    """Add up."""
-    return reduce(operator.add, terms)
-
-
-def product(factors: Iterable[Any]) -> Any:
-    """Multiply."""
-    return reduce(operator.mul, factors)

@@ -182,15 +182,10 @@ def escalate_vectors() -> Vector:
     """Compute the file of this kind."""
     taken = [*_taken(), *(_refused(*row) for row in REFUSED)]
     groups = [
-        {
-            "group": f"escalate/{step}",
-            "step": step,
-            "source": f"exact rational; {of}",
-            "tests": tests,
-        }
-        for step, of, tests in (
-            ("taken", "TVM's three stages, with the step taken", taken),
-            ("nominal", "TVM's check_numerical_grads", list(_nominal())),
+        {"group": f"escalate/{step}", "step": step, "source": source, "tests": tests}
+        for step, source, tests in (
+            ("taken", "exact rational; TVM's three stages, with the step taken", taken),
+            ("nominal", "exact rational; TVM's check_numerical_grads", list(_nominal())),
         )
     ]
     return file_of("escalate", HEADER, NOTES, groups)

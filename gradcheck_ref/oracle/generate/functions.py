@@ -1,13 +1,14 @@
 """The functions of the verdict vectors, written again: names and formulas as in the zoo."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from math import prod
 from typing import Any
 
-from .dual import exp, log, product, sin, sqrt, total
+from .dual import exp, log, sin, sqrt
 from .layout import mapped
 
 Nested = Any
@@ -66,17 +67,17 @@ def tanh(x: Any) -> Any:
 def softmax(row: Nested) -> Nested:
     """Softmax of one row."""
     powers = [exp(v) for v in row]
-    return [p / total(powers) for p in powers]
+    return [p / sum(powers) for p in powers]
 
 
 def logsumexp(row: Nested) -> Any:
     """Logarithm of the sum of exponentials."""
-    return log(total(exp(v) for v in row))
+    return log(sum(exp(v) for v in row))
 
 
 def length(row: Nested) -> Any:
     """Euclidean length."""
-    return sqrt(total(v * v for v in row))
+    return sqrt(sum(v * v for v in row))
 
 
 def matmul(a: Nested, b: Nested) -> Nested:
@@ -86,13 +87,13 @@ def matmul(a: Nested, b: Nested) -> Nested:
 
 def dot(a: Nested, b: Nested) -> Any:
     """Inner product."""
-    return total(x * y for x, y in zip(a, b, strict=True))
+    return sum(x * y for x, y in zip(a, b, strict=True))
 
 
 def cross_entropy(scores: Nested, labels: Nested) -> Any:
     """Mean cross-entropy of rows of scores."""
     losses = [logsumexp(row) - row[k] for row, k in zip(scores, labels, strict=True)]
-    return total(losses) / len(losses)
+    return sum(losses) / len(losses)
 
 
 def mean_squared_error(prediction: Nested, target: Nested) -> Any:
@@ -102,7 +103,7 @@ def mean_squared_error(prediction: Nested, target: Nested) -> Any:
         for row, goal in zip(prediction, target, strict=True)
         for p, t in zip(row, goal, strict=True)
     ]
-    return total(squares) / len(squares)
+    return sum(squares) / len(squares)
 
 
 def hinge(scores: Nested, labels: Nested) -> Any:
@@ -113,14 +114,12 @@ def hinge(scores: Nested, labels: Nested) -> Any:
         for j, v in enumerate(row)
         if j != k
     ]
-    return total(losses) / len(scores)
+    return sum(losses) / len(scores)
 
 
 def huber(r: Nested) -> Any:
     """Sum of Huber's loss with delta 1."""
-    return total(
-        v * v / 2 if -1 < v.value < 1 else (v if v > 0 else -v) - Fraction(1, 2) for v in r
-    )
+    return sum(v * v / 2 if -1 < v.value < 1 else (v if v > 0 else -v) - Fraction(1, 2) for v in r)
 
 
 def determinant(a: Nested) -> Any:
@@ -128,7 +127,7 @@ def determinant(a: Nested) -> Any:
     if len(a) == 1:
         return a[0][0]
     minors = [[row[:j] + row[j + 1 :] for row in a[1:]] for j in range(len(a))]
-    return total(a[0][j] * determinant(m) * (-1) ** j for j, m in enumerate(minors))
+    return sum(a[0][j] * determinant(m) * (-1) ** j for j, m in enumerate(minors))
 
 
 def running(combine: Callable[[Nested], Any]) -> Callable[[Nested], Nested]:
@@ -163,7 +162,7 @@ WEIGHTS = (0.9, -0.5, 1.4, 0.7, 1.1)
 TINY = Point(([0.5, -1.5, 2.25],), [1e-14, -2e-14, 1.5e-14])
 HUGE = Point(([0.5, -1.5, 2.25],), [1e12, -2e12, 1.5e12])
 
-FUNCTIONS = (
+FUNCTIONS: tuple[Function, ...] = (
     Function("square", "y_i = x_i^2", each(lambda x: x * x), (V, W), Fraction),
     Function("cube", "y_i = x_i^3", each(lambda x: x * x * x), (V, W), Fraction),
     Function("reciprocal", "y_i = 1 / x_i", each(lambda x: 1 / x), (V, POSITIVE), Fraction),
@@ -224,31 +223,38 @@ FUNCTIONS = (
         Fraction),
     Function("determinant", "y = det a", determinant, (Point((MATRIX,), 1.0),), Fraction),
     Function("cumulative_sum", "y_i = w_1 x_1 + ... + w_i x_i, w = (0.9, -0.5, 1.4, 0.7, 1.1)",
-        lambda x: running(total)([v * Fraction(w) for v, w in zip(x, WEIGHTS, strict=True)]),
+        lambda x: running(sum)([v * Fraction(w) for v, w in zip(x, WEIGHTS, strict=True)]),
         (Point(([0.5, -1.25, 2.0, 0.75, -1.5],), [1.0, -0.5, 0.25, 2.0, -1.0]),), Fraction),
-    Function("cumulative_product", "y_i = x_1 ... x_i", running(product), (V,), Fraction),
+    Function("cumulative_product", "y_i = x_1 ... x_i", running(prod), (V,), Fraction),
     Function("fast_sine", "y_i = sin(1000 x_i)", each(lambda x: sin(x * 1000)),
         (Point(([0.0004, 0.0021, -0.0013],), [1.0, 0.5, -1.0]),), flags=("Scale",)),
-    Function("square", "y_i = x_i^2", each(lambda x: x * x), (TINY, HUGE), Fraction,
-        flags=("Scale",)),
-    Function("cube", "y_i = x_i^3", each(lambda x: x * x * x),
-        (Point(([10.0, -20.0, 30.0],), [1.0] * 3), Point(([1e-3, 2e-3, -4e-3],), [1.0] * 3)),
-        Fraction, flags=("Scale",)),
+)  # fmt: skip
+
+
+def named(name: str) -> Function:
+    """Return the first function of a name."""
+    return next(function for function in FUNCTIONS if function.name == name)
+
+
+def again(name: str, *points: Point, **more: Any) -> Function:
+    """Return a function at other points."""
+    return replace(named(name), points=points, **more)
+
+
+# The same functions at points of unusual size, and at their kinks.
+FUNCTIONS += (
+    again("square", TINY, HUGE, flags=("Scale",)),
+    again("cube", Point(([10.0, -20.0, 30.0],), [1.0] * 3),
+        Point(([1e-3, 2e-3, -4e-3],), [1.0] * 3), flags=("Scale",)),
     Function("square_on_a_pedestal", "y_i = 1000000 + x_i^2", each(lambda x: x * x + 10**6),
         (Point(([1.5, -0.75],), [1.0, 1.0]),), Fraction, flags=("Scale",)),
-    Function("constant_function", "y = 3", lambda x: total(x) * 0 + 3,
+    Function("constant_function", "y = 3", lambda x: sum(x) * 0 + 3,
         (Point(([0.5, -1.0, 2.0],), 1.0),), Fraction, flags=("ZeroGradient",)),
-    Function("relu", "y_i = max(x_i, 0)", each(relu),
-        (Point(([0.0, 1.5, -0.5],), [1.0, 1.0, 1.0]), Point(([0.0],), [-2.0])), Fraction,
+    again("relu", Point(([0.0, 1.5, -0.5],), [1.0] * 3), Point(([0.0],), [-2.0]), kinks=True),
+    again("absolute_value", Point(([0.0, -1.5],), [1.0] * 2), Point(([0.75, 0.0],), [1.0, 0.5]),
         kinks=True),
-    Function("absolute_value", "y_i = |x_i|", each(lambda x: x if x > 0 else -x),
-        (Point(([0.0, -1.5],), [1.0, 1.0]), Point(([0.75, 0.0],), [1.0, 0.5])), Fraction,
-        kinks=True),
-    Function("leaky_relu", "y_i = x_i if x_i > 0, else x_i / 10",
-        each(lambda x: x if x > 0 else x * Fraction(1, 10)), (Point(([0.0, 2.0],), [1.0, 1.0]),),
-        Fraction, kinks=True),
-    Function("clip", "y_i = x_i, kept within [-1, 1]", each(clipped),
-        (Point(([1.0, 0.5],), [1.0, 1.0]), Point(([-1.0],), [1.0])), Fraction, kinks=True),
+    again("leaky_relu", Point(([0.0, 2.0],), [1.0, 1.0]), kinks=True),
+    again("clip", Point(([1.0, 0.5],), [1.0, 1.0]), Point(([-1.0],), [1.0]), kinks=True),
 )  # fmt: skip
 
 
@@ -256,11 +262,6 @@ def _spread(count: int, low: float, high: float) -> list[float]:
     """Take numbers between two others, in no order, each a multiple of 1/64, of both signs."""
     steps = round((high - low) * 64)
     return _signed([low + (k * 37 % 101) * steps // 101 / 64 for k in range(count)])
-
-
-def named(name: str) -> Function:
-    """Return the first function of a name."""
-    return next(function for function in FUNCTIONS if function.name == name)
 
 
 def _signed(values: list[float]) -> list[float]:

@@ -7,6 +7,7 @@ doubles shows where a right implementation in doubles may differ.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import eq
 from typing import Any
 
 from .numbers import divide, finite, root
@@ -110,11 +111,6 @@ def only_rtol(x: Any, y: Any, rtol: Any, atol: Any) -> Any:
     return rtol
 
 
-def equal(x: Any, y: Any) -> bool:
-    """Accept equal numbers, infinities included."""
-    return bool(x == y)
-
-
 def equal_or_nan(x: Any, y: Any) -> bool:
     """Accept equal numbers, and NaN against NaN."""
     return bool(x == y) or (is_nan(x) and is_nan(y))
@@ -159,8 +155,8 @@ over_sizes_or_floor = over(lambda x, y, floor: max(abs(x) + abs(y), floor))
 SUM = ((absolute, total),)
 
 reference = partial(by_entry, tests=SUM, able=lambda x, y, e: finite(e))
-numpy = partial(by_entry, tests=SUM, same=equal, able=lambda x, y, e: finite(y))
-torch = partial(by_entry, tests=SUM, same=equal, able=lambda x, y, e: finite(e))
+numpy = partial(by_entry, tests=SUM, same=eq, able=lambda x, y, e: finite(y))
+torch = partial(by_entry, tests=SUM, same=eq, able=lambda x, y, e: finite(e))
 warp = partial(numpy, extra=warp_relative)
 jax = partial(by_entry, tests=SUM, same=equal_or_nan, able=both_finite, times=len)
 hips = partial(by_entry, tests=((absolute, only_atol), (over_sum, only_rtol)), strict=True)
