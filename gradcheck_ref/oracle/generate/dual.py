@@ -80,7 +80,7 @@ def _merged(a: dict[int, Any], b: dict[int, Any]) -> dict[int, Any]:
     return merged
 
 
-def lifted(f: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[[Dual], Dual]:
+def lifted(f: Callable[[Any], Any], slope: Callable[[Any, Any], Any]) -> Callable[[Any], Dual]:
     """Extend a function of plain numbers to duals; the slope may use x and f(x)."""
 
     def on_duals(x: Dual) -> Dual:
