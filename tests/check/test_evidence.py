@@ -138,9 +138,8 @@ def test_a_tie_that_no_axis_shows_fails_no_gradient(f, x, claim):
 def test_a_tie_excuses_no_entry_but_those_that_are_tied():
     x = np.array([1.0, 1.0, 1.0, 0.7])
     report = check_gradient(lambda x: median(x[:3]) + x[3] ** 2, x, np.array([0, 1, 0, 2.8]))
-    (pair,) = report.pairs
     assert (report.verdict, report.worst.name) == ("fail", "x[3]")
-    assert pair.reason[1] == "kink"
+    assert "kink" in report.pairs[0].reason
 
 
 @pytest.mark.parametrize(
