@@ -350,10 +350,10 @@ class Certifier:
         A median: a single huge entry does not make all others look small.
         """
         effect = self._some_effects()
-        effect = np.where(np.isfinite(effect) & (effect > 0), effect, np.nan)
-        typical = np.zeros(self.probe.here.size)
-        known = ~np.isnan(effect).all(axis=0)
-        typical[known] = np.nanmedian(effect[:, known], axis=0)
+        usable = np.isfinite(effect) & (effect > 0)
+        typical, known = np.zeros(self.probe.here.size), usable.any(axis=0)
+        for k in np.flatnonzero(known):
+            typical[k] = np.median(effect[usable[:, k], k])
         if self.case.claims.matrix is None and not known.all():
             # If an output depends on few inputs, the sampled entries may all be zero. Then use the
             # root mean square of all entries, which lines give because they add them up.

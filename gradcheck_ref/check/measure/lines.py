@@ -201,6 +201,14 @@ class Units:
 
     def of(self, start: int, stop: int) -> Array:
         """Return the units of the coordinates from start to stop, as a new array."""
+        few = self.inputs.x.size <= PIECE
+        return self._all[start:stop].copy() if few else self._computed(start, stop)
+
+    @cached_property
+    def _all(self) -> Array:
+        return self._computed(0, self.inputs.x.size)
+
+    def _computed(self, start: int, stop: int) -> Array:
         units = np.abs(self.inputs.x[start:stop])
         for part, typical, own in self._least:
             a, b = max(part.start - start, 0), part.start + part.size - start
