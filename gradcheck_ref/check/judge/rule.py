@@ -213,7 +213,7 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     rounding = 4 * setting.eps * at.size / at.step
-    zero = (np.abs(at.slope) <= at.bar) & (np.abs(claimed) <= FAIL_BARS * at.bar)
+    zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
     still = np.where(state == FLAT, witnesses.step, np.inf).min(axis=0)
     stairs = (witnesses.moved & (witnesses.step > still)).any(axis=0)
     in_steps = (state == FLAT).any(axis=0) | (claimed == 0)
@@ -222,11 +222,11 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == ROUGH) & (witnesses.step > at.step)).any(axis=0)
     reason[unsure] = "noise"
-    reason[unsure & zero & (at.bar <= 32 * rounding)] = "zero"
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
     reason[unsure & (at.too_long | nothing | jumps)] = "kink"
     reason[unsure & (at.state == EDGE)] = "domain-edge"
     reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
     reason[unsure & stairs & ~jumps] = "stairs"
+    reason[unsure & zero & (at.bar <= 32 * rounding)] = "zero"
     reason[unsure & nothing & (state == LOST).any(axis=0)] = "step-underflow"
     return reason
