@@ -265,7 +265,7 @@ def test_another_round_of_lines_comes_before_many_axes():
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("seed", [4, 0, 5])
+@pytest.mark.parametrize("seed", [4, 0, 6])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_refined(activation, seed):
     loss, inputs, right = two_layer_net(activation, seed)

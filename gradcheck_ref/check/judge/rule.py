@@ -224,9 +224,9 @@ def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting
     reason[unsure] = "noise"
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
     reason[unsure & (at.too_long | nothing | jumps)] = "kink"
-    reason[unsure & (at.state == EDGE)] = "domain-edge"
-    reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
     reason[unsure & stairs & ~jumps] = "stairs"
     reason[unsure & zero & (at.bar <= 32 * rounding)] = "zero"
+    reason[unsure & (at.state == EDGE)] = "domain-edge"
+    reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
     reason[unsure & nothing & (state == LOST).any(axis=0)] = "step-underflow"
     return reason
