@@ -16,10 +16,9 @@ import sys
 import tomllib
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from importlib.machinery import SourceFileLoader
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
@@ -38,46 +37,19 @@ if (ROOT / "gradcheck_ref").is_dir() and str(ROOT) not in sys.path:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of the manifest, and where its files are.
+    """One exercise of the manifest, and where its files are."""
 
-    Attributes
-    ----------
-    name : str
-        Number and word, e.g. ``"06_relu"``: the name of its folder, of the learner's copy and of
-        its page.
-    title : str
-        The title that the learner reads.
-    kind : str
-        build (a stage), check (a gradient), hunt (a bug), judge (write the checker), project.
-    minutes : int
-        How long it takes.
-    needs : tuple of str
-        Exercises whose ideas it uses.
-    points : dict of str to int
-        For each check, in the order of ``checks.py``.
-    experiment : str
-        A question to play with once it is done.
-    whole : int
-        Points for passing all checks; if one fails, none of them are earned.
-    cases : tuple of str
-        Cases of the zoo; the checks must catch each of their bugs.
-    optional : bool
-        Whether the course is complete without it: then it counts only if it is named.
-    package : str
-        Another package that it needs, such as ``"torch"``.
-    """
-
-    name: str
+    name: str  # "06_relu": the name of its folder, of the learner's copy and of its page
     title: str
-    kind: str
+    kind: str  # build (a stage), check (a gradient), hunt (a bug), judge (a checker), or project
     minutes: int
-    needs: tuple[str, ...]
-    points: dict[str, int]
-    experiment: str
-    whole: int = 0
-    cases: tuple[str, ...] = ()
-    optional: bool = False
-    package: str = ""
+    needs: Sequence[str]  # exercises whose ideas it uses
+    points: dict[str, int]  # for each check, in the order of checks.py
+    experiment: str  # a question to play with once it is done
+    whole: int = 0  # points for passing all checks; if one fails, none of them are earned
+    cases: Sequence[str] = ()  # of the zoo; the checks must catch each of their bugs
+    optional: bool = False  # whether the course is complete without it: it counts only if named
+    package: str = ""  # another package that it needs, such as "torch"
     home: Path = HERE
 
     @property
@@ -148,22 +120,14 @@ class Course:
 
     def find(self, text: str) -> Exercise | None:
         """Return the exercise called ``06``, ``6``, ``relu`` or ``work/06_relu.py``."""
-        name = Path(text).stem.lower()
+        name = Path(text).stem.lower().zfill(2)
         for exercise in self.everything:
-            number, _, word = exercise.name.partition("_")
-            numbers = () if exercise in self.projects else (number, str(int(number)))
-            if name in (exercise.name, word, *numbers):
+            if name in (exercise.name, exercise.number, exercise.name.partition("_")[2]):
                 return exercise
         return None
 
     def choose(self, texts: Sequence[str]) -> list[Exercise]:
-        """Return the exercises with these names; without a name all except the optional ones.
-
-        Raises
-        ------
-        ValueError
-            If there is no such exercise.
-        """
+        """Return the exercises with these names; without a name all except the optional ones."""
         found = [self.find(text) for text in texts]
         for text, exercise in zip(texts, found, strict=True):
             if exercise not in self.exercises:
@@ -172,27 +136,9 @@ class Course:
             return [exercise for exercise in self.exercises if exercise in found]
         return [e for e in self.exercises if not e.optional] or list(self.exercises)
 
-    def before(self, exercise: Exercise) -> Exercise | None:
-        """Return the exercise before this one, None for the first."""
-        i = self.exercises.index(exercise)
-        return self.exercises[i - 1] if i else None
-
-    def after(self, exercise: Exercise) -> Exercise | None:
-        """Return the exercise that follows, None for the last and for a project."""
-        if exercise in self.projects:
-            return None
-        i = self.exercises.index(exercise)
-        return self.exercises[i + 1] if i + 1 < len(self.exercises) else None
-
 
 def read_course(home: Path = HERE) -> Course:
-    """Read the manifest.
-
-    Raises
-    ------
-    ValueError
-        If it has another version, or a field is missing or unknown.
-    """
+    """Read the manifest; it must have this version, and no field may be missing or unknown."""
     data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
     if data.get("format_version") != FORMAT_VERSION:
         raise ValueError(f"course.toml: format_version must be {FORMAT_VERSION}")
@@ -202,9 +148,8 @@ def read_course(home: Path = HERE) -> Course:
 
 
 def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
-    lists: dict[str, Any] = {k: tuple(fields[k]) for k in ("needs", "cases") if k in fields}
     try:
-        return Exercise(**{**fields, **lists}, home=home)
+        return Exercise(**fields, home=home)
     except TypeError as error:
         raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
 
@@ -212,26 +157,21 @@ def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
 # --- loading -----------------------------------------------------------------------------------
 
 
-class _Fresh(SourceFileLoader):
-    """Compiles the source at every load.
-
-    Subtle: Python's bytecode cache compares only size and second, and a learner may save twice in
-    one second.
-    """
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
-
-
 def load(path: Path) -> ModuleType:
     """Load a file by its path: ten files called ``starter.py`` cannot share a name to import."""
-    name = f"_course_{path.parent.name}_{path.stem}"
-    spec = importlib.util.spec_from_loader(name, _Fresh(name, str(path)))
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look up their module
-    _Fresh(name, str(path)).exec_module(module)
+    return run_source(path.read_bytes(), path)
+
+
+def run_source(source: bytes, path: Path) -> ModuleType:
+    """Run the source of a file, as a module.
+
+    Python's own import would keep bytecode, and compares it only by size and second: a learner may
+    save twice in one second.
+    """
+    module = ModuleType(f"_course_{path.parent.name}_{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses look up their module
+    exec(compile(source, str(path), "exec"), vars(module))
     return module
 
 
@@ -252,29 +192,27 @@ def takes_from_the_package(source: str) -> bool:
     """Whether a file imports the package, outside its ``__main__`` block."""
     for node in _code_of(source):
         match node:
-            case ast.Import():
-                names = [alias.name for alias in node.names]
-            case ast.ImportFrom():
-                names = [node.module or ""]
-            case ast.Call():  # import_module("gradcheck_ref.zoo")
-                names = [_text(part) for part in node.args]
-            case _:
-                continue
-        if any(name.partition(".")[0] == "gradcheck_ref" for name in names):
-            return True
+            # A text may be for import_module("gradcheck_ref.zoo").
+            case ast.alias(name=name) | ast.ImportFrom(module=name) | ast.Constant(value=name):
+                if str(name).partition(".")[0] == "gradcheck_ref":
+                    return True
     return False
 
 
 def has_complex_numbers(source: str) -> bool:
     """Whether a file calculates with complex numbers, outside its ``__main__`` block."""
     for node in _code_of(source):
-        word = getattr(node, "attr", "") or getattr(node, "id", "")
-        if COMPLEX.fullmatch(word) or isinstance(getattr(node, "value", None), complex):
-            return True
-        if isinstance(node, ast.Call):
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            if any(COMPLEX_TYPE.fullmatch(_text(part)) for part in given):
+        match node:
+            case ast.Constant(value=complex()):
                 return True
+            case ast.Attribute(attr=word) | ast.Name(id=word):
+                if COMPLEX.fullmatch(word):
+                    return True
+            case ast.Call(args=arguments, keywords=keywords):
+                given = [*arguments, *(keyword.value for keyword in keywords)]
+                texts = [str(part.value) for part in given if isinstance(part, ast.Constant)]
+                if any(COMPLEX_TYPE.fullmatch(text) for text in texts):
+                    return True
     return False
 
 
@@ -285,21 +223,16 @@ def _code_of(source: str) -> Iterator[ast.AST]:
             tree = ast.parse(cell.removeprefix("\ufeff"))
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # as with %time in it
             tree = ast.parse("import gradcheck_ref" if IMPORT.search(cell) else "")
-        nodes = [*ast.walk(tree)]
-        if not any("__name__" in (_text(node), _set(node)) for node in nodes):
-            for node in nodes:
-                if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
-                    node.body = []
+        blocks, sets_its_name = [], False
+        for node in ast.walk(tree):
+            match node:
+                case ast.If() if ast.unparse(node.test) == "__name__ == '__main__'":
+                    blocks.append(node)
+                case ast.Name(id="__name__", ctx=ast.Store()) | ast.Constant(value="__name__"):
+                    sets_its_name = True
+        for block in blocks:
+            block.body = block.body if sets_its_name else []
         yield from ast.walk(tree)
-
-
-def _text(node: ast.AST) -> str:
-    value = getattr(node, "value", None)
-    return value if isinstance(value, str) else ""
-
-
-def _set(node: ast.AST) -> str:
-    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) else ""
 
 
 # --- checking ----------------------------------------------------------------------------------
@@ -307,29 +240,16 @@ def _set(node: ast.AST) -> str:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of one check.
+    """The result of one check."""
 
-    Attributes
-    ----------
-    check : str
-        The name of its function; ``"import"`` for a file that cannot be imported.
-    sentence : str
-        The sentence that says what it checks.
-    status : str
-        ``"passed"``, ``"failed"``, ``"todo"`` (not written yet) or ``"not run"``. A check that
-        depends on a failed one, and so cannot be judged, is also *not run*.
-    lines : tuple of (str, str)
-        Labels and texts: called, got, expected, look at; or called, raised, at, look at; or not
-        judged.
-    share : float
-        The share of its points: 1 if passed; a check that fails may leave some, as ``error.share``.
-    """
-
-    check: str
-    sentence: str
+    check: str  # the name of its function; "import" for a file that cannot be imported
+    sentence: str  # what it checks
+    # "passed", "failed", "todo" (not written yet) or "not run", which is also the status of a check
+    # that depends on a failed one, and so cannot be judged.
     status: str
+    # Labels and texts: called, got, expected, look at; called, raised, at, look at; or not judged.
     lines: tuple[tuple[str, str], ...] = ()
-    share: float = 0.0
+    share: float = 0.0  # of its points: 1 if passed; a check that fails may leave some
 
 
 @dataclass(frozen=True)
@@ -389,10 +309,8 @@ def judge(
 
     Parameters
     ----------
-    exercise : Exercise
-        The exercise.
-    path : Path
-        The file.
+    exercise, path
+        The exercise, and the file.
     heldout : bool
         Whether to run the held-out checks too.
     to_the_end : bool
@@ -400,7 +318,7 @@ def judge(
     checks : sequence of callable, optional
         The checks, if they are loaded already.
     load : callable
-        Loads the functions of the file; by default into this process.
+        Loads the file: returns a module, or any object that has the functions.
 
     Returns
     -------
@@ -416,51 +334,35 @@ def judge(
             lines = (*lines, ("look at", ONLY_HERE))
         failed = Result("import", "Your file can be imported.", "failed", lines)
         return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
-    return judge_loaded(exercise, submission, path, checks=checks, to_the_end=to_the_end)
-
-
-def judge_loaded(
-    exercise: Exercise,
-    submission: Any,
-    path: Path,
-    *,
-    heldout: bool = False,
-    to_the_end: bool = False,
-    checks: Sequence[Any] | None = None,
-) -> Outcome:
-    """Run the checks on a module, or on any object that has the functions."""
-    checks = checks_of(exercise, heldout=heldout) if checks is None else checks
     results: list[Result] = []
     for check in checks:
         going_on = to_the_end or not results or results[-1].status == "passed"
-        failed = [result.check for result in results if result.status != "passed"]
-        results.append(_result(check, submission, path, failed) if going_on else not_run(check))
+        wrong = [result.check for result in results if result.status != "passed"]
+        results.append(_result(check, submission, path, wrong) if going_on else not_run(check))
     return Outcome(exercise, path, tuple(results))
-
-
-def _sentence(check: Any) -> str:
-    return " ".join((check.__doc__ or check.__name__).split())
 
 
 def not_run(check: Any) -> Result:
     """Return the result of a check that was not run."""
-    return Result(check.__name__, _sentence(check), "not run")
+    sentence = " ".join((check.__doc__ or check.__name__).split())
+    return Result(check.__name__, sentence, "not run")
 
 
-def _result(check: Any, submission: Any, path: Path, failed: Sequence[str]) -> Result:
-    name, sentence = check.__name__, _sentence(check)
+def _result(check: Any, submission: Any, path: Path, wrong: Sequence[str]) -> Result:
+    """Run a check; ``wrong`` are the checks before it that did not pass."""
+    result = not_run(check)
     try:
         check(submission)
     except NotImplementedError as todo:
-        return Result(name, sentence, "todo", (("to do", str(todo)),))
+        return replace(result, status="todo", lines=(("to do", str(todo)),))
     except (Exception, SystemExit) as error:
         rests_on = getattr(error, "rests_on", "")
-        status = "not run" if rests_on in failed else "failed"
-        cause = error.__cause__
-        # The check it depends on passed before, and fails now: no report has said so.
-        told = cause if rests_on and status == "failed" and cause else error
-        return Result(name, sentence, status, _explained(told, path), getattr(told, "share", 0.0))
-    return Result(name, sentence, "passed", share=1.0)
+        status = "not run" if rests_on in wrong else "failed"
+        # If the check it depends on passed before, and fails now, no report has said so.
+        told = error.__cause__ if rests_on and status == "failed" and error.__cause__ else error
+        lines, share = _explained(told, path), getattr(told, "share", 0.0)
+        return replace(result, status=status, lines=lines, share=share)
+    return replace(result, status="passed", share=1.0)
 
 
 ONLY_HERE = (
@@ -504,16 +406,14 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     """Turn an exception into labeled lines: a refusal has its own, a crash says where."""
     if hasattr(error, "lines"):
         return tuple(error.lines)
-    told = [(label, getattr(error, label, "")) for label in ("called", "where")]
+    told = ((label, getattr(error, label, "")) for label in ("called", "where"))
     called = tuple((label, text) for label, text in told if text)
     cause = error.__cause__ if called and error.__cause__ is not None else error
     if isinstance(cause, StoppedError):
         return (*called, ("stopped", str(cause)))
-    what = type(cause).__name__
-    if str(cause) not in ("", "None"):  # a bare assert; exit()
-        what += f": {cause}"
-    if isinstance(cause, SyntaxError):
-        what = f"{type(cause).__name__}: {cause.msg}"
+    message = cause.msg if isinstance(cause, SyntaxError) else str(cause)
+    nothing = message in ("", "None")  # a bare assert; exit()
+    what = type(cause).__name__ + f": {message}" * (not nothing)
     looks = [("look at", hint) for words, hint in PUZZLING.items() if words in what]
     at = [*place(cause, path)]
     if isinstance(cause, SyntaxError) and any(LATER.search(line) for _, line in at):

@@ -5,18 +5,7 @@ from screen import say, show_here
 
 
 def check(name: str) -> tuple[int, int]:
-    """Run the visible checks of an exercise, and print the results.
-
-    Parameters
-    ----------
-    name : str
-        The name of its folder.
-
-    Returns
-    -------
-    passed, total : int
-        How many checks passed, and how many there are.
-    """
+    """Run the visible checks of an exercise; return how many passed, and how many there are."""
     exercise = read_course().find(name)
     assert exercise
     outcome = judge(exercise, exercise.work)

@@ -9,18 +9,18 @@ of the zoo; grading adds the rest, and the instructor's own cases.
 """
 
 import argparse
+import functools
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from course import HERE, load
+from course import HERE, load, run_source
 from expect import Formula
 from gradcheck_ref import check_vjp
 from gradcheck_ref.zoo import Bug, Case, all_cases
@@ -34,64 +34,34 @@ HELD_OUT = 3  # every third case of a part
 SAME = 1e-9  # of the largest entry: gradients that differ by less are equal, as in the zoo
 PRIVATE = HERE / "private_cases.py"  # the instructor's own cases, which git ignores
 
-
-@dataclass(frozen=True)
-class Part:
-    """Cases that are hard for the same reason.
-
-    Attributes
-    ----------
-    name : str
-        One word.
-    tags : frozenset of str
-        A case belongs here if it has one of them, and belongs to no later part.
-    """
-
-    name: str
-    tags: frozenset[str]
+# A part has cases that are hard for the same reason. A case belongs to the last part that names one
+# of its tags.
+PARTS: dict[str, set[str]] = {
+    "ordinary": set(),
+    "scale": {"tiny", "huge", "small-x", "large-x", "mixed-magnitudes", "zero-gradient"},
+    "steps": {"fast", "offset", "domain-edge"},
+    "kinks": {"kink", "tie", "near-kink", "jump"},
+    "noise": {"noise", "float32"},
+}
 
 
-ORDINARY = Part("ordinary", frozenset())
-PARTS = (
-    ORDINARY,
-    Part(
-        "scale",
-        frozenset(["tiny", "huge", "small-x", "large-x", "mixed-magnitudes", "zero-gradient"]),
-    ),
-    Part("steps", frozenset(["fast", "offset", "domain-edge"])),
-    Part("kinks", frozenset(["kink", "tie", "near-kink", "jump"])),
-    Part("noise", frozenset(["noise", "float32"])),
-)
-
-
-def part_of(case: Case) -> Part:
+def part_of(case: Case) -> str:
     """Return the part that a case belongs to."""
-    return next((part for part in reversed(PARTS) if part.tags & case.tags), ORDINARY)
+    return next((part for part in reversed(PARTS) if PARTS[part] & case.tags), "ordinary")
 
 
-def corpus(part: Part, *, heldout: bool) -> list[Case]:
-    """Return the visible cases of a part, or those that are held out.
+def corpus(part: str, *, heldout: bool) -> list[Case]:
+    """Return the visible cases of a part, or those that are held out; no complex numbers.
 
-    Parameters
-    ----------
-    part : Part
-        One of ``PARTS``.
-    heldout : bool
-        Whether to return every third case of the zoo, and those of ``private_cases.py``, if there
-        is one beside this file; otherwise the other two thirds.
-
-    Returns
-    -------
-    list of Case
-        Only cases with real numbers.
+    Held out is every third case of the zoo, and those of ``private_cases.py``, if there is one.
     """
-    cases = [case for case in all_cases() if part_of(case) is part and "complex" not in case.tags]
-    if part is ORDINARY:  # there are many of these, and all are similar
+    cases = [case for case in all_cases() if part_of(case) == part and "complex" not in case.tags]
+    if part == "ordinary":  # there are many of these, and all are similar
         cases = cases[::4]
     if not heldout:
         return [case for i, case in enumerate(cases) if i % HELD_OUT != 1]
-    private = vetted_cases(PRIVATE) if PRIVATE.exists() else []
-    return cases[1::HELD_OUT] + [case for case in private if part_of(case) is part]
+    private = read_cases(PRIVATE) if PRIVATE.exists() else []
+    return cases[1::HELD_OUT] + [case for case in private if part_of(case) == part]
 
 
 def read_cases(path: Path) -> list[Case]:
@@ -103,9 +73,16 @@ def read_cases(path: Path) -> list[Case]:
         If a right gradient in it is wrong, or a wrong one right, which would be unfair, or if the
         file cannot be read.
     """
+    # It runs again each time: a bug may remember that it was called.
+    return list(run_source(vetted(path), path).cases())
+
+
+@functools.cache
+def vetted(path: Path) -> bytes:
+    """Vet a file of cases, once and before any submission runs; return its source."""
     try:
         source = path.read_bytes()
-        cases = _run(source, path)
+        cases = list(run_source(source, path).cases())
     except Exception as error:
         raise ValueError(f"{path.name} cannot be read: {type(error).__name__}: {error}") from None
     for case in cases:
@@ -117,25 +94,7 @@ def read_cases(path: Path) -> list[Case]:
                 raise ValueError(f"{path.name}: {bug.id} is right when it is called first")
             if check_vjp(case.f, case.inputs, vjp=bug.vjp).verdict == "pass":
                 raise ValueError(f"{path.name}: {bug.id} is too close to the right gradient")
-    _vetted[path] = source
-    return _run(source, path)
-
-
-# Vetted files of cases: they are vetted before any submission runs.
-_vetted: dict[Path, bytes] = {}
-
-
-def vetted_cases(path: Path) -> list[Case]:
-    """Return the cases of a file, which is vetted once in each process."""
-    return _run(_vetted[path], path) if path in _vetted else read_cases(path)
-
-
-def _run(source: bytes, path: Path) -> list[Case]:
-    """Run a file of cases again: a bug may remember that it was called."""
-    module = ModuleType(path.stem)
-    module.__file__ = str(path)
-    exec(compile(source, path, "exec"), vars(module))
-    return list(module.cases())
+    return source
 
 
 def right_claims(case: Case) -> list[Problem]:
@@ -146,34 +105,24 @@ def right_claims(case: Case) -> list[Problem]:
     ]
 
 
-def wrong_claims(case: Case, bug: Bug, rights: Iterable[Problem]) -> Iterator[Problem]:
+def wrong_claims(case: Case, bug: Bug, rights: list[Problem]) -> Iterator[Problem]:
     """Yield the gradients in which a bug shows; none if it shows only after several calls."""
     for right, wrong in zip(rights, problems(case, bug.vjp), strict=True):
-        if right.claimed.shape != wrong.claimed.shape or _differ(right.claimed, wrong.claimed):
+        # More than rounding in another order of summation.
+        differs = right.claimed.shape != wrong.claimed.shape or (
+            np.abs(wrong.claimed - right.claimed).max(initial=0)
+            > SAME * np.abs(right.claimed).max(initial=0)
+        )
+        if differs:
             yield replace(wrong, f=right.f)  # one f for all its claims
-
-
-def _differ(right: Any, wrong: Any) -> bool:
-    """Whether two gradients differ by more than rounding in another order of summation."""
-    return bool(np.abs(wrong - right).max(initial=0) > SAME * np.abs(right).max(initial=0))
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a checker on some cases.
+    """The score of a checker on some cases."""
 
-    Attributes
-    ----------
-    right : int
-        How many right gradients there are.
-    stopped_at : (Case, Problem) or None
-        The right gradient that was refused, which ended the test.
-    caught, missed : tuple of (Case, Bug)
-        The bugs that are refused, and those that are accepted.
-    """
-
-    right: int
-    stopped_at: tuple[Case, Problem] | None
+    right: int  # how many right gradients there are
+    stopped_at: Case | None  # whose right gradient was refused, which ended the test
     caught: tuple[tuple[Case, Bug], ...] = ()
     missed: tuple[tuple[Case, Bug], ...] = ()
 
@@ -196,53 +145,16 @@ class Score:
     def hint(self) -> str:
         """Name the cause of a rejected right gradient, or of most of the missed bugs."""
         if self.stopped_at:
-            case, _ = self.stopped_at
-            return next((h for tag, h in REFUSED.items() if tag in case.tags), REFUSED_ELSE)
-        hints = Counter(_misconception(case, bug) for case, bug in self.missed)
+            return _first(REFUSED, self.stopped_at.tags, REFUSED_ELSE)
+        hints = Counter(
+            _first(MISSED, case.tags | {bug.diagnosis}, MISSED_ELSE) for case, bug in self.missed
+        )
         return hints.most_common(1)[0][0] if hints else ""
-
-
-def score(check: Check, cases: list[Case]) -> Score:
-    """Score a checker.
-
-    Parameters
-    ----------
-    check : callable
-        ``check(f, x, analytic)`` says whether ``analytic`` is the gradient of ``f`` at ``x``. It
-        gets copies.
-    cases : list of Case
-        A bug counts once, and is caught if it is refused for one of the inputs it shows in.
-
-    Returns
-    -------
-    Score
-        Cost: the checker is called about twice for each bug.
-
-    Raises
-    ------
-    TypeError
-        If it answers anything but True or False. Its own errors are passed on.
-    """
-    rights = [(case, right_claims(case)) for case in cases]
-    total = sum(len(claims) for _, claims in rights)
-    for case, claims in rights:
-        for claim in claims:
-            if not accepts(check, claim):
-                return Score(total, (case, claim))
-    caught: list[tuple[Case, Bug]] = []
-    missed: list[tuple[Case, Bug]] = []
-    for case, claims in rights:
-        for bug in case.bugs:
-            wrongs = list(wrong_claims(case, bug, claims))
-            if wrongs:
-                refused = not all(accepts(check, wrong) for wrong in wrongs)
-                (caught if refused else missed).append((case, bug))
-    return Score(total, None, tuple(caught), tuple(missed))
 
 
 FRESH = 30  # questions, after which a checker must forget all earlier ones
 SHIFT = 1e-3  # of a point
-AS_THEY_ARE = frozenset(["kink", "tie", "near-kink", "jump", "domain-edge", "zero-gradient"])
+AS_THEY_ARE = PARTS["kinks"] | {"domain-edge", "zero-gradient"}
 
 
 def varied(case: Case, rng: np.random.Generator) -> Case:
@@ -258,47 +170,60 @@ def varied(case: Case, rng: np.random.Generator) -> Case:
     return replace(case, inputs=moved)
 
 
-def score_of_strangers(
-    check: Check, cases: list[Case], rng: np.random.Generator, forget: Callable[[], None]
+def score(
+    check: Check,
+    cases: list[Case],
+    rng: np.random.Generator | None = None,
+    forget: Callable[[], object] = bool,
 ) -> Score:
-    """Score a checker that may have memorized the questions.
-
-    Right and wrong claims come in random order, each once; points are moved a little. So neither
-    the order, nor how often something is claimed, nor a list of points tells which is right.
+    """Score a checker.
 
     Parameters
     ----------
-    check, cases
-        As for ``score``.
-    rng : Generator
-        The source of random numbers.
+    check : callable
+        ``check(f, x, analytic)`` says whether ``analytic`` is the gradient of ``f`` at ``x``. It
+        gets copies.
+    cases : list of Case
+        A bug counts once, and is caught if it is refused for one of the inputs it shows in.
+    rng : Generator, optional
+        For a checker that may have memorized the questions: they come in random order, each once,
+        and points are moved a little. So neither the order, nor how often something is claimed, nor
+        a list of points tells which is right.
     forget : callable
-        Makes the checker forget earlier questions.
+        Makes such a checker forget earlier questions.
+
+    Raises
+    ------
+    TypeError
+        If it answers anything but True or False. Its own errors are passed on.
     """
-    cases = [varied(case, rng) for case in cases]
-    rights = [(case, right_claims(case)) for case in cases]
     asked: list[tuple[Case, Bug | None, Problem]] = []
-    for case, claims in rights:
-        asked += [(case, None, claim) for claim in claims]
+    for case in [varied(case, rng) for case in cases] if rng else cases:
+        rights = right_claims(case)
+        asked += [(case, None, right) for right in rights]
         asked += [
-            (case, bug, wrong) for bug in case.bugs for wrong in wrong_claims(case, bug, claims)
+            (case, bug, wrong) for bug in case.bugs for wrong in wrong_claims(case, bug, rights)
         ]
-    total = sum(len(claims) for _, claims in rights)
-    refused: dict[str, tuple[Case, Bug, bool]] = {}
-    for i, at in enumerate(rng.permutation(len(asked))):
-        if i % FRESH == FRESH - 1:
+    total = sum(bug is None for _, bug, _ in asked)
+    if rng:
+        asked = [asked[i] for i in rng.permutation(len(asked))]
+    else:
+        asked.sort(key=lambda question: question[1] is not None)  # first the gate
+    tried: dict[str, tuple[Case, Bug]] = {}
+    refused = set()
+    for number, (case, bug, claim) in enumerate(asked, 1):
+        if number % FRESH == 0:
             forget()
-        case, bug, claim = asked[at]
         accepted = accepts(check, claim)
-        if bug is None:
-            if not accepted:
-                return Score(total, (case, claim))
-        else:
-            before = bug.id in refused and refused[bug.id][2]
-            refused[bug.id] = case, bug, before or not accepted
-    told = refused.values()
-    caught = tuple((case, bug) for case, bug, was in told if was)
-    return Score(total, None, caught, tuple((case, bug) for case, bug, was in told if not was))
+        if bug:
+            tried[bug.id] = case, bug
+        if not accepted:
+            if not bug:
+                return Score(total, case)
+            refused.add(bug.id)
+    caught = tuple(tried[name] for name in tried if name in refused)
+    missed = tuple(tried[name] for name in tried if name not in refused)
+    return Score(total, None, caught, missed)
 
 
 def accepts(check: Check, problem: Problem) -> bool:
@@ -312,6 +237,12 @@ def accepts(check: Check, problem: Problem) -> bool:
 
 
 # --- misconceptions ----------------------------------------------------------------------------
+
+
+def _first(hints: dict[str, str], words: Set[str], otherwise: str) -> str:
+    """Return the first hint that belongs to one of the words."""
+    return next((hint for word, hint in hints.items() if word in words), otherwise)
+
 
 # Why right gradients are refused, by the tag of the function; the first match counts.
 REFUSED = {
@@ -333,7 +264,7 @@ REFUSED = {
 }
 REFUSED_ELSE = "an ordinary function: a central difference with a step of 1e-5 is right to 8 digits"
 
-# Why wrong ones are accepted; for ordinary functions, by the diagnosis.
+# Why wrong ones are accepted, by the tag of the function, and for ordinary ones by the diagnosis.
 MISSED = {
     "tiny": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
     "small-x": "an error of 1e-9 is large where the gradient is 1e-9: your tolerance has no unit",
@@ -344,8 +275,6 @@ MISSED = {
     "jump": "not every slope is right near a jump: one side has a slope",
     "noise": "a tolerance for the noise accepts too much: a longer step measures better",
     "float32": "a tolerance for the noise accepts too much: a longer step measures better",
-}
-MISSED_BY_DIAGNOSIS = {
     "missing-sum": "compare the shapes first: NumPy stretches arrays until they fit",
     "single-entries": "one wrong entry is enough: compare each, not a mean or a norm",
     "row-or-column": "one wrong row is enough: compare each entry, not a mean or a norm",
@@ -354,24 +283,7 @@ MISSED_BY_DIAGNOSIS = {
 }
 MISSED_ELSE = "how large an error do you allow, and how good is your estimate? Compare the two"
 
-
-def _misconception(case: Case, bug: Bug) -> str:
-    by_tag = (hint for tag, hint in MISSED.items() if tag in case.tags)
-    return next(by_tag, MISSED_BY_DIAGNOSIS.get(bug.diagnosis, MISSED_ELSE))
-
-
 # --- on the command line -----------------------------------------------------------------------
-
-
-def tell(name: str, scored: Score) -> None:
-    """Print the score of a part, and what to look at."""
-    if scored.stopped_at:
-        case, _ = scored.stopped_at
-        say(f"refuses a right gradient: {case.name}", name)
-    else:
-        say(f"{len(scored.caught)} of {scored.planted} wrong gradients refused", name)
-    if scored.hint:
-        say(scored.hint, indent=10)
 
 
 def main(words: list[str]) -> int:
@@ -384,20 +296,28 @@ def main(words: list[str]) -> int:
     for file in (options.file, options.cases):
         if file and not file.is_file():
             parser.error(f"there is no file {file}")
-    check = load(options.file).my_check
-    if options.cases:
-        own = read_cases(options.cases)
-        parts = {part: [case for case in own if part_of(case) is part] for part in PARTS}
-    else:
-        parts = {part: corpus(part, heldout=options.heldout) for part in PARTS}
-    try:
-        scores = {part.name: score(check, cases) for part, cases in parts.items() if cases}
-    except NotImplementedError as todo:
-        say(str(todo), "to do")
-        return 1
-    for name, scored in scores.items():
-        tell(name, scored)
-    return 0 if all(scored.enough for scored in scores.values()) else 1
+    check, own = load(options.file).my_check, read_cases(options.cases) if options.cases else []
+    enough = True
+    for part in PARTS:
+        if options.cases:
+            cases = [case for case in own if part_of(case) == part]
+        else:
+            cases = corpus(part, heldout=options.heldout)
+        if not cases:
+            continue
+        try:
+            scored = score(check, cases)
+        except NotImplementedError as todo:
+            say(str(todo), "to do")
+            return 1
+        enough = enough and scored.enough
+        if scored.stopped_at:
+            say(f"refuses a right gradient: {scored.stopped_at.name}", part)
+        else:
+            say(f"{len(scored.caught)} of {scored.planted} wrong gradients refused", part)
+        if scored.hint:
+            say(scored.hint, indent=10)
+    return 0 if enough else 1
 
 
 if __name__ == "__main__":

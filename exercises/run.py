@@ -15,11 +15,10 @@ import linecache
 import os
 import signal
 import threading
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from course import HERE, Course, Exercise, judge, missing, quietly_judge, read_course
+from course import HERE, Course, Exercise, judge, missing, place, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of
 from watch import watch
@@ -97,30 +96,26 @@ def go_on(course: Course) -> int:
         print()
         say(course.farewell)
         return DONE
-    before = course.before(unfinished[0])
-    if before and not unfinished[0].begun:  # just done: look back, until the next one is begun
-        return go_to(course, before)
-    begin(course, unfinished[0])
-    return go_to(course, unfinished[0])
+    following = unfinished[0]
+    place_of_it = course.exercises.index(following)
+    if place_of_it and not following.begun:  # just done: look back, until the next one is begun
+        return go_to(course, course.exercises[place_of_it - 1])
+    begin(course, following)
+    return go_to(course, following)
 
 
 def _unfinished(course: Course) -> list[Exercise]:
-    return [e for e in course.choose(()) if not (e.begun and _done(e))]
+    return [exercise for exercise in course.choose(()) if not _is_done(exercise)]
 
 
-def _done(exercise: Exercise) -> bool:
+def _is_done(exercise: Exercise) -> bool:
     with telling_what_runs(exercise.work):
-        return quietly_judge(exercise).done
+        return exercise.begun and quietly_judge(exercise).done
 
 
 def able_to_check(exercise: Exercise | None = None) -> bool:
     """Whether the checks can run; if not, say what to install."""
-    absent = missing()
-    if not absent and exercise and missing(exercise):
-        say(f"Exercise {exercise.number} is optional and needs {exercise.package}; to install it:")
-        print(f"\n    {python() or 'python'} -m pip install {exercise.package}\n")
-        return False
-    if absent:
+    if absent := missing():
         say(f"The checks need {' and '.join(absent)}, which this Python does not have. Once:")
         here = ".venv\\Scripts" if os.name == "nt" else ".venv/bin"
         print(f"\n    python3 -m venv .venv\n    {os.path.join(here, 'pip')} install numpy\n")
@@ -128,7 +123,10 @@ def able_to_check(exercise: Exercise | None = None) -> bool:
             say("The folder gradcheck_ref has to be beside the folder exercises.")
         say("From then on, for the checks:")
         print(f"\n    {os.path.join(here, 'python')} {short(Path(sys.argv[0]))}")
-    return not absent
+    elif exercise and missing(exercise):
+        say(f"Exercise {exercise.number} is optional and needs {exercise.package}; to install it:")
+        print(f"\n    {python() or 'python'} -m pip install {exercise.package}\n")
+    return not missing(exercise)
 
 
 def hint(course: Course, options: argparse.Namespace) -> int:
@@ -180,9 +178,7 @@ def list_all(course: Course, options: argparse.Namespace) -> int:
 
 def verify(course: Course, options: argparse.Namespace) -> int:
     """Test every assertion about the course, for one exercise or for all."""
-    if not able_to_check():
-        return CANNOT
-    if options.exercise and not able_to_check(options.exercise):
+    if not able_to_check(options.exercise):
         return CANNOT
     exercises = [options.exercise] if options.exercise else course.everything
     if not all((exercise.folder / "solution.py").exists() for exercise in exercises):
@@ -273,27 +269,23 @@ def main(words: list[str]) -> int:
         return int(options.function(course, options))
     except KeyboardInterrupt as stop:
         print("\nStopped.")
-        work = course.exercises[0].work.parent
-        for frame in reversed(traceback.extract_tb(stop.__traceback__)):
-            if Path(frame.filename).parent == work:
-                say(f"That was in {short(Path(frame.filename))}, line {frame.lineno}: {frame.line}")
+        for exercise in course.everything:
+            for _, line in place(stop, exercise.work):
+                say(f"That was in {short(exercise.work)}, {line}")
                 say("Is that loop endless?")
-                break
         return CANNOT
 
 
 if __name__ == "__main__":
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal may lack some characters
+    status = CANNOT
     try:
-        status = main(sys.argv[1:])
+        with contextlib.suppress(KeyboardInterrupt):  # a Ctrl-C after the command's own
+            status = main(sys.argv[1:])
+            sys.stdout.flush()
         # Everything is printed. A Ctrl-C while Python shuts down would print a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as head, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = CANNOT
-    except KeyboardInterrupt:  # a Ctrl-C before the line above
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        status = CANNOT
     sys.exit(status)

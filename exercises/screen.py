@@ -1,5 +1,6 @@
 """The output for the learner: at most 60 columns, and the same text in a pipe, without color."""
 
+import itertools
 import os
 import shutil
 import sys
@@ -138,7 +139,7 @@ def _show_done(course: Course, exercise: Exercise) -> None:
     for project in course.projects:
         if project.needs[-1] == exercise.name:
             say(command(project.number), "optional")
-    following = course.after(exercise)
-    if following is not None:
-        print()
-        say(command(following.number), "optional" if following.optional else "next")
+    for one, following in itertools.pairwise(course.exercises):
+        if one == exercise:
+            print()
+            say(command(following.number), "optional" if following.optional else "next")

@@ -16,7 +16,7 @@ CHECKERS = {
     "`check_gradient`": lambda f, x, analytic: check_gradient(f, x, analytic).verdict != "fail",
 }
 
-print("| checker | " + " | ".join(part.name for part in PARTS) + " |")
+print("| checker | " + " | ".join(PARTS) + " |")
 print("| --- " * (len(PARTS) + 1) + "|")
 for name, check in CHECKERS.items():
     scores = [score(check, corpus(part, heldout=False)) for part in PARTS]

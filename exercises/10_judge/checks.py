@@ -7,11 +7,10 @@ import numpy as np
 
 from course import takes_from_the_package
 from expect import Call, Formula, after, shown, source_of
-from judging import ENOUGH, PARTS, corpus, score, score_of_strangers
+from judging import ENOUGH, corpus, score
 
 CALL = "my_check(f, x, analytic)"
 OWN = "write your own: NumPy is enough, and the zoo has its place below, where the file is run"
-PART = {part.name: part for part in PARTS}
 
 
 def check_it_answers(sub):
@@ -114,7 +113,7 @@ def scored_by(sub, my_check, cases, name):
     if forget is None:
         return score(my_check, cases)
     seed = sha256(f"{name} {len(cases)} {source_of(sub)}".encode()).digest()
-    return score_of_strangers(my_check, cases, np.random.default_rng([*seed]), forget)
+    return score(my_check, cases, np.random.default_rng([*seed]), forget)
 
 
 def judged(sub, name, *, heldout=False):
@@ -127,12 +126,12 @@ def judged(sub, name, *, heldout=False):
         last[:] = [call]
         return call.run()
 
-    scored = scored_by(sub, my_check, corpus(PART[name], heldout=heldout), name)
+    scored = scored_by(sub, my_check, corpus(name, heldout=heldout), name)
     if scored.enough:
         return
     call = last[0]
     if scored.stopped_at:
-        case, _ = scored.stopped_at
+        case = scored.stopped_at
         call.where = f"f is {case.name} of the zoo; {call.where}"
         if heldout:
             call.where = f"f is {', '.join(sorted(case.tags))}"

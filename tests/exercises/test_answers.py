@@ -1,12 +1,11 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from graded import best_wall
-from wrong_submissions import loaded, rows_of
+from wrong_submissions import judged, loaded, rows_of
 
 import course
 from grader.grading import grade, load_checks
@@ -219,7 +218,5 @@ def test_an_answer_that_changes_its_arguments_harms_no_other(exercise):
     right = {k: v for k, v in vars(loaded(exercise.folder / "solution.py")).items() if k[0] != "_"}
     spoiling = {k: spoils(v) if callable(v) else v for k, v in right.items()}
     for functions in (spoiling, right):
-        outcome = course.judge_loaded(
-            exercise, SimpleNamespace(**functions), exercise.work, to_the_end=True, checks=checks
-        )
+        outcome = judged(exercise, functions, to_the_end=True, checks=checks)
     assert outcome.done, outcome.first_failing

@@ -6,11 +6,10 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from wrong_submissions import earned_by, rows_of, visible_outcome_of, wrong_answers
+from wrong_submissions import earned_by, judged, rows_of, visible_outcome_of, wrong_answers
 
 import course
 import screen
@@ -39,7 +38,7 @@ LONG = [
     ],
 )
 def test_the_course_verifies_itself(name, sentence):
-    assert verify.ASSERTIONS[sentence](EXERCISES[name]) == []
+    assert verify.assertions_of(EXERCISES[name])[sentence](EXERCISES[name]) == []
 
 
 def test_every_folder_is_in_the_manifest_in_order():
@@ -165,7 +164,7 @@ def test_the_authors_tests_pass_though_three_layers_are_wrong():
 def test_a_right_answer_to_small_evidence_is_not_refused(layer, call):
     solution = course.load(EXERCISES["09_bug_hunt"].folder / "solution.py")
     parts = vars(solution) | {"evidence": lambda: solution.evidence() | {layer: call}}
-    outcome = course.judge_loaded(EXERCISES["09_bug_hunt"], SimpleNamespace(**parts), ROOT)
+    outcome = judged(EXERCISES["09_bug_hunt"], parts)
     assert outcome.done, outcome.first_failing
 
 

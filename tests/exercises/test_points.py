@@ -2,11 +2,10 @@
 
 import re
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from wrong_submissions import edited, rows_of
+from wrong_submissions import edited, judged, rows_of
 
 import course
 import expect
@@ -54,10 +53,8 @@ def test_a_trivial_answer_earns_nothing(name):
     written = zip(parts[1::2], parts[2::2], strict=True)
     tasks = [name for name, body in written if "NotImplementedError" in body]
     for what, answer in TRIVIAL.items():
-        submission = SimpleNamespace(**vars(course.load(path)) | dict.fromkeys(tasks, answer))
-        outcome = course.judge_loaded(
-            exercise, submission, exercise.work, to_the_end=True, checks=checks
-        )
+        functions = vars(course.load(path)) | dict.fromkeys(tasks, answer)
+        outcome = judged(exercise, functions, to_the_end=True, checks=checks)
         assert [result.check for result in outcome.results if result.share] == [], what
 
 
@@ -78,11 +75,7 @@ def half_of_each(sub):
 def judged_by(check, **functions):
     """Return what there is to say after the part the others build on was judged."""
     checks = [half_of_each, check]
-    exercise = EXERCISES["01_forward"]
-    submission = SimpleNamespace(**functions)
-    return course.judge_loaded(
-        exercise, submission, exercise.work, checks=checks, to_the_end=True
-    ).results[1]
+    return judged(EXERCISES["01_forward"], functions, checks=checks, to_the_end=True).results[1]
 
 
 @builds_on(half_of_each)
@@ -150,10 +143,8 @@ SLIPS = """
 )
 def test_one_mistake_costs_only_its_part(name, old, new, earned, failed, says):
     exercise = COURSE.find(name[:2])
-    submission = SimpleNamespace(**edited(exercise, old, new))
-    graded = graded_exercise(
-        course.judge_loaded(exercise, submission, exercise.work, heldout=True, to_the_end=True)
-    )
+    functions = edited(exercise, old, new)
+    graded = graded_exercise(judged(exercise, functions, heldout=True, to_the_end=True))
     assert graded.earned == pytest.approx(float(earned), abs=0.01)
     *each, whole = graded.checks
     ((number, message),) = [(c.number, c.message) for c in each if c.status == "failed"]

@@ -79,7 +79,7 @@ def test_the_starter_of_the_project_is_still_to_do():
 
 @pytest.mark.parametrize("sentence", verify.assertions_of(PROJECT))
 def test_the_project_has_the_files_of_an_exercise(sentence):
-    assert verify.ASSERTIONS[sentence](PROJECT) == []
+    assert verify.assertions_of(PROJECT)[sentence](PROJECT) == []
 
 
 def test_the_project_has_no_points():

@@ -70,6 +70,12 @@ def _edit(exercise, name, old, new, says, task=""):
     return Wrong(task, function, says, source.replace(old, new))
 
 
+def judged(exercise, functions, path=None, **how):
+    """Return what the checks say of functions, as of a file that defines them."""
+    submission = SimpleNamespace(**functions)
+    return course.judge(exercise, path or exercise.work, load=lambda _: submission, **how)
+
+
 def outcome_of(exercise, wrong, *, heldout, to_the_end):
     """Return what the checks say of a wrong answer."""
     checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=heldout)
@@ -77,8 +83,7 @@ def outcome_of(exercise, wrong, *, heldout, to_the_end):
     source = wrong.source or inspect.getsource(wrong.function)
     parts = {**vars(loaded(solution)), wrong.task: wrong.function, "__source__": source}
     path = solution if wrong.source else FOLDER / f"{exercise.name}.py"
-    submission = SimpleNamespace(**parts)
-    return course.judge_loaded(exercise, submission, path, to_the_end=to_the_end, checks=checks)
+    return judged(exercise, parts, path, to_the_end=to_the_end, checks=checks)
 
 
 def visible_outcome_of(exercise, wrong):
