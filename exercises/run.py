@@ -11,20 +11,18 @@ if sys.version_info < (3, 11):
 import argparse
 import contextlib
 import io
-import linecache
 import os
 import signal
-import threading
-from collections.abc import Iterator
+import subprocess
+import time
 from pathlib import Path
 
 from course import HERE, Course, Exercise, judge, missing, place, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of
-from watch import watch
 
 DONE, NOT_DONE, CANNOT = 0, 1, 2
-PATIENCE = 5.0  # seconds before it prints which line runs
+POLL = 0.2  # seconds: the result should appear at once
 
 
 # --- commands ----------------------------------------------------------------------------------
@@ -57,33 +55,43 @@ def begin(course: Course, exercise: Exercise) -> None:
 
 def go_to(course: Course, exercise: Exercise) -> int:
     """Show the results of one exercise."""
-    with telling_what_runs(exercise.work):
-        outcome = judge(exercise, exercise.work)
+    outcome = judge(exercise, exercise.work)
     show(course, outcome)
     return DONE if outcome.done else NOT_DONE
 
 
-@contextlib.contextmanager
-def telling_what_runs(work: Path) -> Iterator[None]:
-    """Print which line of a file is running, if it takes long."""
-    learner, out = threading.get_ident(), sys.stdout  # which may be another, where all is quiet
+def watch(course: Course, words: list[str]) -> None:
+    """Run ``run.py`` with these arguments now and after every save in work/, until Ctrl-C.
 
-    def tell() -> None:
-        frame = sys._current_frames().get(learner)
-        while frame and Path(frame.f_code.co_filename) != work:
-            frame = frame.f_back
-        if frame:
-            line = linecache.getline(str(work), frame.f_lineno).strip()
-            where = f"{short(work)}, line {frame.f_lineno}: {line}"
-            print(f"... still running: {where}\n    (Ctrl-C stops it)", file=out, flush=True)
+    Each run is a process of its own: nothing is left from the last one, and an endless loop ends
+    at the next save.
+    """
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            seen = _saved(course)
+            clock = time.strftime("%H:%M:%S")
+            print(f"--- {clock}, again at every save, Ctrl-C stops ---\n", flush=True)
+            run = subprocess.Popen([sys.executable, sys.argv[0], *words])
+            try:
+                while _saved(course) == seen:
+                    time.sleep(POLL)
+            finally:  # Ctrl-C reaches the run, too
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    run.wait(timeout=POLL)
+                run.kill()
+                run.wait()
+            print(flush=True)
+    print("\nStopped watching.")
 
-    timer = threading.Timer(PATIENCE, tell)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+
+def _saved(course: Course) -> dict[Path, int]:
+    """Return when each of the learner's files was saved."""
+    found = {}
+    for exercise in course.everything:
+        # There is none before it is begun, nor while an editor replaces it.
+        with contextlib.suppress(FileNotFoundError):
+            found[exercise.work] = exercise.work.stat().st_mtime_ns
+    return found
 
 
 def go_on(course: Course) -> int:
@@ -105,12 +113,7 @@ def go_on(course: Course) -> int:
 
 
 def _unfinished(course: Course) -> list[Exercise]:
-    return [exercise for exercise in course.choose(()) if not _is_done(exercise)]
-
-
-def _is_done(exercise: Exercise) -> bool:
-    with telling_what_runs(exercise.work):
-        return exercise.begun and quietly_judge(exercise).done
+    return [e for e in course.choose(()) if not (e.begun and quietly_judge(e).done)]
 
 
 def able_to_check(exercise: Exercise | None = None) -> bool:

@@ -18,7 +18,7 @@ from grader.reading import reading
 from judging import PRIVATE
 
 # By name: other files in the folder, such as an instructor's own cases, stay private.
-MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify", "watch")
+MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify")
 GRADER = (
     *("__init__", "alike", "bundles", "cells", "classes", "command", "grading", "handed_in"),
     *("journal", "kernel", "limits", "link", "notebooks", "process", "reading", "report"),

@@ -86,7 +86,6 @@ def home(tmp_path_factory):
 
 @pytest.fixture
 def desk(home, monkeypatch, capsys):
-    monkeypatch.setattr(run, "PATIENCE", 1000)  # on a busy machine even what is right takes long
     monkeypatch.chdir(home)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
@@ -280,17 +279,6 @@ def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
 
 
 # --- hints, reset, list, verify -----------------------------------------------------------------
-
-
-def test_a_slow_call_reports_the_running_line(desk, capsys, monkeypatch):
-    desk.write("06_relu", "import time\n\n\ndef relu(x):\n    time.sleep(0.5)\n    return x\n")
-    work = desk.home / "work" / "06_relu.py"
-    relu = course.load(work).relu
-    monkeypatch.setattr(run, "PATIENCE", 0.1)
-    with run.telling_what_runs(work):
-        relu(0)
-    said = "... still running: work/06_relu.py, line 5: time.sleep(0.5)\n    (Ctrl-C stops it)\n"
-    assert capsys.readouterr().out == said
 
 
 def test_without_a_number_the_hint_is_for_the_current_exercise(desk):
