@@ -88,8 +88,7 @@ def after(*firsts: Check) -> Callable[[Check], Check]:
     def resting(check: Check) -> Check:
         @functools.wraps(check)
         def both(sub: Any) -> None:
-            for first in firsts:
-                _first(first, sub)
+            _pass(firsts, sub)
             check(sub)
 
         return both
@@ -109,8 +108,7 @@ def builds_on(*firsts: Check) -> Callable[[Check], Check]:
             try:
                 check(sub)
             except (AssertionError, CrashError) as error:
-                for first in firsts:
-                    _first(first, sub, instead=error)
+                _pass(firsts, sub, instead=error)
                 raise
 
         return both
@@ -118,11 +116,12 @@ def builds_on(*firsts: Check) -> Callable[[Check], Check]:
     return building
 
 
-def _first(first: Check, sub: Any, instead: BaseException | None = None) -> None:
-    try:
-        first(sub)
-    except (AssertionError, CrashError) as error:
-        raise NotJudgedError(first, error) from instead or error
+def _pass(firsts: tuple[Check, ...], sub: Any, instead: BaseException | None = None) -> None:
+    for first in firsts:
+        try:
+            first(sub)
+        except (AssertionError, CrashError) as error:
+            raise NotJudgedError(first, error) from instead or error
 
 
 class AnyOf:
@@ -139,22 +138,14 @@ class Call:
         self.submission, self.name = submission, name
         self.before, self.keywords = arguments, keywords
         self.arguments: list[Any] = []  # of the last run
-        self._of = self._text = ""
         formulas = [f"f(x) = {a.text}" for a in arguments if isinstance(a, Formula)]
         self.where = ", ".join(formulas)
 
-    @property
+    @functools.cached_property
     def text(self) -> str:
         """The call as the learner sees it; a check may set a better text."""
-        if not self._text:
-            words = [f"{word}={_argument(value)}" for word, value in self.keywords.items()]
-            arguments = ", ".join([*map(_argument, self.before), *words])
-            self._text = f"{self._of}{self.name}({arguments})"
-        return self._text
-
-    @text.setter
-    def text(self, text: str) -> None:
-        self._text = text
+        words = [f"{word}={_argument(value)}" for word, value in self.keywords.items()]
+        return f"{self.name}({', '.join([*map(_argument, self.before), *words])})"
 
     def run(self) -> Any:
         """Call the function; an exception becomes a ``CrashError``, or a TODO."""
@@ -277,7 +268,7 @@ class Part(Call):
         self, submission: Any, name: str, *arguments: Any, part: str, parts: tuple[str, ...]
     ) -> None:
         super().__init__(submission, name, *arguments)
-        self.part, self.parts, self._of = part, parts, f"{part} of "
+        self.part, self.parts, self.text = part, parts, f"{part} of {self.text}"
 
     def run(self) -> Any:
         """Call the function, and return the part; an answer that ends too early may have it."""
