@@ -257,7 +257,6 @@ class Outcome:
     """The results of the checks of an exercise on one file."""
 
     exercise: Exercise
-    path: Path
     results: tuple[Result, ...]
 
     @property
@@ -283,11 +282,7 @@ class Outcome:
 
 def checks_of(exercise: Exercise, *, heldout: bool) -> list[Any]:
     """Load the check functions in the order of the file, the held-out ones on request."""
-    return checks_in(load(exercise.folder / "checks.py"), heldout=heldout)
-
-
-def checks_in(module: ModuleType, *, heldout: bool) -> list[Any]:
-    """Return the check functions of a module."""
+    module = load(exercise.folder / "checks.py")
     prefixes = ("check_", "heldout_") if heldout else ("check_",)
     return [
         thing
@@ -305,25 +300,12 @@ def judge(
     checks: Sequence[Any] | None = None,
     load: Callable[[Path], Any] = load,
 ) -> Outcome:
-    """Run the checks of an exercise on a file.
+    """Run the checks of an exercise on a file, the held-out ones on request.
 
-    Parameters
-    ----------
-    exercise, path
-        The exercise, and the file.
-    heldout : bool
-        Whether to run the held-out checks too.
-    to_the_end : bool
-        Whether to go on after the first failure; otherwise the rest is *not run*.
-    checks : sequence of callable, optional
-        The checks, if they are loaded already.
-    load : callable
-        Loads the file: returns a module, or any object that has the functions.
-
-    Returns
-    -------
-    Outcome
-        One result for each check, and one more in front if the file cannot be imported.
+    There is one result for each check, and one more in front if the file cannot be imported. After
+    the first failure the rest is *not run*, unless it goes on ``to_the_end``. ``checks`` are for
+    those that are loaded already, and ``load`` returns a module, or any object that has the
+    functions.
     """
     checks = checks_of(exercise, heldout=heldout) if checks is None else checks
     try:
@@ -333,13 +315,13 @@ def judge(
         if path == exercise.work and not isinstance(error, SyntaxError):
             lines = (*lines, ("look at", ONLY_HERE))
         failed = Result("import", "Your file can be imported.", "failed", lines)
-        return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
+        return Outcome(exercise, (failed, *(not_run(check) for check in checks)))
     results: list[Result] = []
     for check in checks:
         going_on = to_the_end or not results or results[-1].status == "passed"
         wrong = [result.check for result in results if result.status != "passed"]
         results.append(_result(check, submission, path, wrong) if going_on else not_run(check))
-    return Outcome(exercise, path, tuple(results))
+    return Outcome(exercise, tuple(results))
 
 
 def not_run(check: Any) -> Result:
@@ -393,9 +375,12 @@ PUZZLING = {
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
     "axis; np.maximum(0, x) compares",
 }
+
+
 # Type parameters, type aliases, quotes within an f-string (3.12); several exceptions without
 # brackets, t-strings (3.14).
 LATER = re.compile(r"\b(def|class) \w+\[|\btype \w+.*=|\b[ft]['\"]|\bexcept \w+,")
+THIS_IS = f"this is Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 class StoppedError(Exception):
@@ -417,10 +402,7 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     looks = [("look at", hint) for words, hint in PUZZLING.items() if words in what]
     at = [*place(cause, path)]
     if isinstance(cause, SyntaxError) and any(LATER.search(line) for _, line in at):
-        version = ".".join(map(str, sys.version_info[:2]))
-        looks.append(
-            ("look at", f"this is Python {version}: does your file use the syntax of a later one?")
-        )
+        looks.append(("look at", f"{THIS_IS}: does your file use the syntax of a later one?"))
     return (*called, ("raised", " ".join(what.split())), *at, *looks)
 
 

@@ -67,19 +67,17 @@ def corpus(part: str, *, heldout: bool) -> list[Case]:
 def read_cases(path: Path) -> list[Case]:
     """Read cases from a Python file that has a function ``cases``, as the zoo's modules have.
 
-    Raises
-    ------
-    ValueError
-        If a right gradient in it is wrong, or a wrong one right, which would be unfair, or if the
-        file cannot be read.
+    It runs again each time: a bug may remember that it was called.
     """
-    # It runs again each time: a bug may remember that it was called.
     return list(run_source(vetted(path), path).cases())
 
 
 @functools.cache
 def vetted(path: Path) -> bytes:
-    """Vet a file of cases, once and before any submission runs; return its source."""
+    """Vet a file of cases, once and before any submission runs; return its source.
+
+    A right gradient in it that is wrong, or a wrong one that is right, would be unfair.
+    """
     try:
         source = path.read_bytes()
         cases = list(run_source(source, path).cases())
@@ -176,26 +174,13 @@ def score(
     rng: np.random.Generator | None = None,
     forget: Callable[[], object] = bool,
 ) -> Score:
-    """Score a checker.
+    """Score a checker: ``check(f, x, analytic)`` says whether ``analytic`` is the gradient.
 
-    Parameters
-    ----------
-    check : callable
-        ``check(f, x, analytic)`` says whether ``analytic`` is the gradient of ``f`` at ``x``. It
-        gets copies.
-    cases : list of Case
-        A bug counts once, and is caught if it is refused for one of the inputs it shows in.
-    rng : Generator, optional
-        For a checker that may have memorized the questions: they come in random order, each once,
-        and points are moved a little. So neither the order, nor how often something is claimed, nor
-        a list of points tells which is right.
-    forget : callable
-        Makes such a checker forget earlier questions.
+    A bug counts once, and is caught if it is refused for one of the inputs it shows in.
 
-    Raises
-    ------
-    TypeError
-        If it answers anything but True or False. Its own errors are passed on.
+    ``rng`` and ``forget`` are for a checker that may have memorized the questions. They come in
+    random order, each once, and points are moved a little: so neither the order, nor how often
+    something is claimed, nor a list of points tells which is right.
     """
     asked: list[tuple[Case, Bug | None, Problem]] = []
     for case in [varied(case, rng) for case in cases] if rng else cases:

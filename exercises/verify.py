@@ -3,7 +3,6 @@
 ``run.py verify`` prints them, and the tests run them.
 """
 
-import ast
 import re
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -66,7 +65,7 @@ def secrecy_faults(exercise: Exercise) -> list[str]:
     return [
         f"{name} mentions the solution"
         for name in ("starter.py", "checks.py")
-        if _mentions_the_solution(ast.parse(_text(exercise, name)))
+        if "solution" in _text(exercise, name)
     ]
 
 
@@ -119,16 +118,6 @@ def bug_faults(exercise: Exercise) -> list[str]:
 
 def _text(exercise: Exercise, name: str) -> str:
     return (exercise.folder / name).read_text(encoding="utf-8")
-
-
-def _mentions_the_solution(tree: ast.Module) -> bool:
-    """Whether a name that is imported, or a text, is about it."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.alias(name=name) | ast.ImportFrom(module=name) | ast.Constant(value=name):
-                if "solution" in str(name):
-                    return True
-    return False
 
 
 # The docstring of each is the sentence that ``run.py verify`` prints.

@@ -39,6 +39,11 @@ def loaded(path):
     return course.load(path)
 
 
+@functools.cache
+def checks_of(name, home, heldout):
+    return course.checks_of(course.read_course(home).find(name), heldout=heldout)
+
+
 def rows_of(table):
     """Split a table into its rows, and these at each bar; what is indented goes on with a row."""
     return [row.split(" | ") for row in table.strip().replace("\n    ", " ").splitlines()]
@@ -78,7 +83,7 @@ def judged(exercise, functions, path=None, **how):
 
 def outcome_of(exercise, wrong, *, heldout, to_the_end):
     """Return what the checks say of a wrong answer."""
-    checks = course.checks_in(loaded(exercise.folder / "checks.py"), heldout=heldout)
+    checks = checks_of(exercise.name, exercise.home, heldout)
     solution = exercise.folder / "solution.py"
     source = wrong.source or inspect.getsource(wrong.function)
     parts = {**vars(loaded(solution)), wrong.task: wrong.function, "__source__": source}
