@@ -79,6 +79,10 @@ class Formula:
         return _copied(self.f(x))
 
 
+SUM_OF_SQUARES = Formula("sum(x*x)", lambda x: np.sum(x * x))
+SUM_OF_CUBES = Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))
+
+
 def after(*firsts: Check) -> Callable[[Check], Check]:
     """Make a check depend on others, which run first: alone, nonsense would pass it.
 
@@ -210,9 +214,10 @@ class Call:
     def calls_f(self, times: int, look_at: str) -> None:
         """Refuse a call that calls its ``f`` more or less often."""
         f = next(one for one in self.before if isinstance(one, Formula))
+        before = f.calls
         self.run()
-        if f.calls != times:
-            self.refuse(f"{f.calls} calls of f", f"{times}", look_at)
+        if f.calls - before != times:
+            self.refuse(f"{f.calls - before} calls of f", f"{times}", look_at)
 
     def raises(self, kind: type[Exception], look_at: str = "") -> None:
         """Refuse a call that does not raise this kind of error."""

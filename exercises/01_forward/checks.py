@@ -2,14 +2,9 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on
+from expect import SUM_OF_SQUARES, AnyOf, Call, Formula, after, builds_on
 
 H = 0.25
-
-
-def squares():
-    """Build a new function, with its own count of calls."""
-    return Formula("sum(x*x)", lambda x: np.sum(x * x))
 
 
 def check_one_entry(sub):
@@ -29,7 +24,7 @@ def check_one_entry(sub):
         "x becomes h; add h to it: +=": [(H * H - 9) / H],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
-    Call(sub, "forward_difference", squares(), x, h=H).gives([6.25], mistakes, slips=slips)
+    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives([6.25], mistakes, slips=slips)
 
 
 @builds_on(check_one_entry)
@@ -46,7 +41,7 @@ def check_each_entry_has_its_own_slope(sub):
         "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
         "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],
     }
-    Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)
+    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives(right, mistakes)
 
 
 @builds_on(check_each_entry_has_its_own_slope)
@@ -71,9 +66,11 @@ def check_any_shape(sub):
         "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
         "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
     }
-    Call(sub, "forward_difference", squares(), x, h=H).gives(right, mistakes)
+    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives(right, mistakes)
     mistakes = {"the number is right; its shape should be that of x, ()": [4.25]}
-    Call(sub, "forward_difference", squares(), np.array(2.0), h=H).gives(np.array(4.25), mistakes)
+    Call(sub, "forward_difference", SUM_OF_SQUARES, np.array(2.0), h=H).gives(
+        np.array(4.25), mistakes
+    )
 
 
 @after(check_one_entry)
@@ -81,12 +78,12 @@ def check_x_is_left_alone(sub):
     """The caller's x is the same afterwards, to the last bit."""
     # 0.1 + 0.7 - 0.7 is not 0.1: whoever adds h and subtracts it again leaves something behind.
     x = np.array([0.1, 0.2, 0.3])
-    Call(sub, "forward_difference", squares(), x, h=0.7).leaves_its_arguments()
+    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=0.7).leaves_its_arguments()
 
 
 def check_f_is_called_once_per_entry(sub):
     """The function is called once at x, and once more for each entry."""
-    call = Call(sub, "forward_difference", squares(), np.array([1.0, 2.0, 3.0, 4.0]), h=H)
+    call = Call(sub, "forward_difference", SUM_OF_SQUARES, np.array([1.0, 2.0, 3.0, 4.0]), h=H)
     call.calls_f(5, "one at x, before the loop, and one for each of 4 entries")
 
 

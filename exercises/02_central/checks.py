@@ -2,17 +2,12 @@
 
 import numpy as np
 
-from expect import Call, Formula, after, builds_on
+from expect import SUM_OF_CUBES, Call, Formula, after, builds_on
 
 H = 0.25
 SQUARES = Formula("x*x, entry by entry", lambda x: x * x)
 MATRIX = np.array([[1.0, 2.0, 0.0], [-1.0, 0.5, 4.0]])
 PRODUCT = Formula("A @ x, A = [[1 2 0] [-1 0.5 4]]", lambda x: MATRIX @ x)
-
-
-def cubes():
-    """Build a new function, with its own count of calls."""
-    return Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))
 
 
 def check_one_entry(sub):
@@ -32,7 +27,7 @@ def check_one_entry(sub):
         "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
         "the steps are half as long as they should be: h to each side": [12.015625],
     }
-    call = Call(sub, "central_difference", cubes(), np.array([2.0]), h=H)
+    call = Call(sub, "central_difference", SUM_OF_CUBES, np.array([2.0]), h=H)
     call.gives([12.0625], mistakes, slips=slips)
 
 
@@ -49,16 +44,18 @@ def check_any_shape(sub):
         "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
         "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
     }
-    Call(sub, "central_difference", cubes(), x, h=H).gives(right, mistakes)
+    Call(sub, "central_difference", SUM_OF_CUBES, x, h=H).gives(right, mistakes)
     mistakes = {"the number is right; its shape should be that of x, ()": [12.0625]}
-    Call(sub, "central_difference", cubes(), np.array(2.0), h=H).gives(np.array(12.0625), mistakes)
+    Call(sub, "central_difference", SUM_OF_CUBES, np.array(2.0), h=H).gives(
+        np.array(12.0625), mistakes
+    )
 
 
 @after(check_one_entry)
 def check_x_is_left_alone(sub):
     """The caller's x is the same afterwards, to the last bit."""
     x = np.array([0.1, 0.2, 0.3])
-    Call(sub, "central_difference", cubes(), x, h=0.7).leaves_its_arguments()
+    Call(sub, "central_difference", SUM_OF_CUBES, x, h=0.7).leaves_its_arguments()
 
 
 @builds_on(check_one_entry)

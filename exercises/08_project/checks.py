@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from course import quietly_judge, read_course
-from expect import Call, Formula, WrongAnswerError
+from expect import SUM_OF_SQUARES, Call, Formula, WrongAnswerError
 from gradcheck_ref.zoo import load_iris
 
 COURSE = read_course(Path(__file__).parents[1])
@@ -82,7 +82,7 @@ def check_wrong_entries(sub):
     claimed = 2 * x
     claimed[0, 1] *= 1.001
     claimed[1, 0] *= -1
-    call = Call(sub, "wrong_entries", Formula("sum(x*x)", lambda x: np.sum(x * x)), x, claimed)
+    call = Call(sub, "wrong_entries", SUM_OF_SQUARES, x, claimed)
     if (got := call.run()) != [(1, 0), (0, 1)]:
         call.refuse(got, [(1, 0), (0, 1)], "3 and -1.001 times: sort by your relative_error")
     uses(call, *(exercise.name for exercise in NEEDS[:5]))

@@ -57,54 +57,27 @@ def check_it_is_your_own(sub):
     Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
 
 
-def check_ordinary(sub):
-    """Ordinary functions: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "ordinary")
+def of_part(name, sentence, *, heldout=False):
+    """Make the check of a part."""
+
+    def check(sub):
+        judged(sub, name, heldout=heldout)
+
+    check.__name__ = f"{'heldout' if heldout else 'check'}_{name}"
+    check.__doc__ = f"{sentence}: right gradients are accepted, and wrong ones rejected."
+    return check
 
 
-def check_scale(sub):
-    """Tiny, huge and mixed gradients: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "scale")
-
-
-def check_steps(sub):
-    """Functions that need their own step: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "steps")
-
-
-def check_kinks(sub):
-    """At kinks and near them: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "kinks")
-
-
-def check_noise(sub):
-    """Noisy functions: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "noise")
-
-
-def heldout_ordinary(sub):
-    """Other ordinary functions: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "ordinary", heldout=True)
-
-
-def heldout_scale(sub):
-    """Other tiny, huge and mixed gradients: right ones are accepted, wrong ones rejected."""
-    judged(sub, "scale", heldout=True)
-
-
-def heldout_steps(sub):
-    """Other functions that need their own step: right accepted, and wrong rejected."""
-    judged(sub, "steps", heldout=True)
-
-
-def heldout_kinks(sub):
-    """Other kinks: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "kinks", heldout=True)
-
-
-def heldout_noise(sub):
-    """Other noisy functions: right gradients are accepted, and wrong ones rejected."""
-    judged(sub, "noise", heldout=True)
+check_ordinary = of_part("ordinary", "Ordinary functions")
+check_scale = of_part("scale", "Tiny, huge and mixed gradients")
+check_steps = of_part("steps", "Functions that need their own step")
+check_kinks = of_part("kinks", "At kinks and near them")
+check_noise = of_part("noise", "Noisy functions")
+heldout_ordinary = of_part("ordinary", "Other ordinary functions", heldout=True)
+heldout_scale = of_part("scale", "Other tiny, huge and mixed gradients", heldout=True)
+heldout_steps = of_part("steps", "Other functions that need their own step", heldout=True)
+heldout_kinks = of_part("kinks", "Other kinks", heldout=True)
+heldout_noise = of_part("noise", "Other noisy functions", heldout=True)
 
 
 def scored_by(sub, my_check, cases, name):

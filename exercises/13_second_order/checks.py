@@ -15,6 +15,7 @@ Q, MOVED = np.array([2.0, 1.0, 1.0]) / 4, np.array([4.0, 8.0, -4.0])
 HV = np.array([-1.25, 3.0])
 
 H = 0.25
+CUBES = Formula("x*x*x, entry by entry", lambda x: x * x * x)
 MATRIX = np.array([[1.0, 2.0], [4.0, 3.0]])
 U, V = np.array([1.0, 2.0]), np.array([2.0, 1.0])
 ONE, OTHER = 26.0, 20.0  # U @ MATRIX @ V, and V @ MATRIX @ U
@@ -79,32 +80,31 @@ def check_other_sizes(sub):
 
 def check_the_difference_of_two_gradients(sub):
     """For the gradient x*x*x, the measured change is 3*x*x*tangent + h*h*tangent**3."""
-    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
     x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
     right = 3 * x * x * along + H * H * along**3
     by_axes = np.array([3.0625, 12.0625])
-    no_parentheses = f.f(x + H * along) - f.f(x - H * along) / (2 * H)
+    no_parentheses = CUBES.f(x + H * along) - CUBES.f(x - H * along) / (2 * H)
     unit = (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
     slips = {
         "the two places are 2*h apart, not h": 2 * right,
         "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
         "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
         "the difference is not divided by anything": 2 * H * right,
-        "that is a forward difference; step to both sides": (f.f(x + H * along) - f.f(x)) / H,
+        "that is a forward difference; step to both sides": (CUBES.f(x + H * along) - CUBES.f(x))
+        / H,
         "that is the gradient behind minus the gradient ahead": -right,
         "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
         "that is the rule, without h; the task is to measure": 3 * x * x * along,
         "use tangent as it is; do not make it a unit vector": unit,
         "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
     }
-    Call(sub, "measured", f, x, along, h=H).gives(right, slips=slips)
+    Call(sub, "measured", CUBES, x, along, h=H).gives(right, slips=slips)
 
 
 @after(check_the_difference_of_two_gradients)
 def check_two_gradients_are_enough(sub):
     """The gradient is called twice, for any number of entries."""
-    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
-    call = Call(sub, "measured", f, np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call = Call(sub, "measured", CUBES, np.linspace(-1, 1, 40), np.ones(40), h=H)
     call.calls_f(2, "one direction needs one gradient on each side")
 
 
@@ -144,8 +144,7 @@ def check_inputs_are_left_alone(sub):
     """No function changes its arguments."""
     Call(sub, "softmax_jvp", T, Z).leaves_its_arguments()
     Call(sub, "hessian_vector", ALONG, X, A).leaves_its_arguments()
-    f = Formula("x*x*x, entry by entry", lambda x: x * x * x)
-    Call(sub, "measured", f, X, ALONG, h=H).leaves_its_arguments()
+    Call(sub, "measured", CUBES, X, ALONG, h=H).leaves_its_arguments()
 
 
 @after(check_the_hessian)

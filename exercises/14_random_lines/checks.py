@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, Part, after, builds_on
+from expect import SUM_OF_CUBES, SUM_OF_SQUARES, AnyOf, Call, Part, after, builds_on
 
 H = 0.25
 X = np.array([1.0, 2.0, -1.0])
@@ -67,14 +67,14 @@ def check_the_slope_along_a_line(sub):
         "that is -6 exactly; the measured slope is off by h*h": -6.0,
         "use v as it is; do not divide by its length": unit,
     }
-    Call(sub, "slope_along", cubes(), X, v, h=H).gives(-6 + H * H, slips=slips)
+    Call(sub, "slope_along", SUM_OF_CUBES, X, v, h=H).gives(-6 + H * H, slips=slips)
 
 
 @builds_on(check_the_slope_along_a_line)
 def check_the_residuals(sub):
     """A residual is the sum of the errors, each with its sign."""
     claimed = 2 * X + ERRORS
-    call = Call(sub, "residuals", squares(), X, claimed, LINES, h=H)
+    call = Call(sub, "residuals", SUM_OF_SQUARES, X, claimed, LINES, h=H)
     call.where += ", whose slopes are 2 4 -2"
     slips = {
         "subtract the measured slope from the claimed one, not the opposite": -RESIDUALS,
@@ -90,9 +90,9 @@ def check_the_residuals(sub):
 @after(check_the_slope_along_a_line, check_the_residuals)
 def check_two_evaluations_a_line(sub):
     """A line takes two evaluations, for any number of entries, and four lines take eight."""
-    call = Call(sub, "slope_along", cubes(), np.linspace(-1, 1, 40), np.ones(40), h=H)
+    call = Call(sub, "slope_along", SUM_OF_CUBES, np.linspace(-1, 1, 40), np.ones(40), h=H)
     call.calls_f(2, "all entries move at once")
-    call = Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H)
+    call = Call(sub, "residuals", SUM_OF_SQUARES, X, 2 * X, LINES, h=H)
     call.calls_f(8, "two for each line; the claim takes none")
 
 
@@ -142,7 +142,7 @@ def check_one_of_a_thousand_is_found(sub):
     """On 24 lines one wrong entry of a thousand is found."""
     for seed, at, off in ((1, 613, 0.25), (2, 7, -2.0)):
         lines = drawn(seed, 24, 1000)
-        f, x = squares(), np.random.default_rng(seed).normal(size=1000).round(1)
+        f, x = SUM_OF_SQUARES, np.random.default_rng(seed).normal(size=1000).round(1)
         claimed = 2 * x
         claimed[at] += off
         call = Call(sub, "residuals", f, x, claimed, lines, h=H)
@@ -155,8 +155,8 @@ def check_one_of_a_thousand_is_found(sub):
 @after(check_the_residuals, check_the_suspect)
 def check_inputs_are_left_alone(sub):
     """No function changes its arguments."""
-    Call(sub, "slope_along", squares(), X, LINES[1], h=H).leaves_its_arguments()
-    Call(sub, "residuals", squares(), X, 2 * X, LINES, h=H).leaves_its_arguments()
+    Call(sub, "slope_along", SUM_OF_SQUARES, X, LINES[1], h=H).leaves_its_arguments()
+    Call(sub, "residuals", SUM_OF_SQUARES, X, 2 * X, LINES, h=H).leaves_its_arguments()
     Call(sub, "certificate", -RESIDUALS).leaves_its_arguments()
     found("i", sub, -RESIDUALS, LINES).leaves_its_arguments()
 
@@ -167,16 +167,6 @@ def heldout_many_entries(sub):
     lines = drawn(3, 24, 5000)
     found("i", sub, -0.5 * lines[:, 4999], lines).gives(4999)
     found("error", sub, np.array([2.0]), np.array([[-1.0]])).gives(-2.0)
-
-
-def cubes():
-    """Build a new function, with its own count of calls."""
-    return Formula("sum(x*x*x)", lambda x: np.sum(x * x * x))
-
-
-def squares():
-    """Build a function whose central differences have no error."""
-    return Formula("sum(x*x)", lambda x: np.sum(x * x))
 
 
 def drawn(seed, lines, n):
