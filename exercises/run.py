@@ -209,16 +209,16 @@ def verify(course: Course, options: argparse.Namespace) -> int:
 # --- the command line --------------------------------------------------------------------------
 
 
-def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
-    """Build the parser, in which each command has the function that does it; list the commands."""
+def main(words: list[str]) -> int:
+    """Do what the command line says; return 0 if all that was checked passes, 1 if not, else 2."""
+    course = read_course()
 
     def exercise(text: str) -> Exercise:
         found = course.find(text)
         if found is None:
             numbers = " ".join(exercise.number for exercise in course.exercises)
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is neither a command (see --help) nor an exercise: {numbers}"
-            )
+            neither = f"{text!r} is neither a command (see --help) nor an exercise: {numbers}"
+            raise argparse.ArgumentTypeError(neither)
         return found
 
     parser = argparse.ArgumentParser(
@@ -230,9 +230,8 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
 
     show = commands.add_parser("go", help="what the checks say; the word go may be left out")
     show.add_argument("exercise", nargs="?", type=exercise, help="06; else the first not done")
-    show.add_argument(
-        "--watch", action="store_true", help="check again at every save, until Ctrl-C"
-    )
+    at_every_save = "check again at every save, until Ctrl-C"
+    show.add_argument("--watch", action="store_true", help=at_every_save)
     show.set_defaults(function=go)
 
     give = commands.add_parser("hint", help="a hint: hint 06, then hint 06 2, hint 06 3")
@@ -252,29 +251,16 @@ def parser_of(course: Course) -> tuple[argparse.ArgumentParser, list[str]]:
         from grader.command import add_commands
 
         add_commands(commands)
-    return parser, list(commands.choices)
-
-
-def main(words: list[str]) -> int:
-    """Do what the command line says.
-
-    Returns
-    -------
-    int
-        The exit status: 0 if all that was checked passes, 1 if not, 2 if it could not be checked.
-    """
-    course = read_course()
-    parser, commands = parser_of(course)
-    if not {"-h", "--help", *commands} & set(words[:1]):
+    if not {"-h", "--help", *commands.choices} & set(words[:1]):
         words = ["go", *words]
     options = parser.parse_args(words)
     try:
         return int(options.function(course, options))
     except KeyboardInterrupt as stop:
         print("\nStopped.")
-        for exercise in course.everything:
-            for _, line in place(stop, exercise.work):
-                say(f"That was in {short(exercise.work)}, {line}")
+        for work in (one.work for one in course.everything):
+            for _, line in place(stop, work):
+                say(f"That was in {short(work)}, {line}")
                 say("Is that loop endless?")
         return CANNOT
 

@@ -80,15 +80,6 @@ heldout_kinks = of_part("kinks", "Other kinks", heldout=True)
 heldout_noise = of_part("noise", "Other noisy functions", heldout=True)
 
 
-def scored_by(sub, my_check, cases, name):
-    """Score a checker; one that is graded, as a stranger, whose luck is fixed by what it wrote."""
-    forget = getattr(sub, "__forget__", None)
-    if forget is None:
-        return score(my_check, cases)
-    seed = sha256(f"{name} {len(cases)} {source_of(sub)}".encode()).digest()
-    return score(my_check, cases, np.random.default_rng([*seed]), forget)
-
-
 def judged(sub, name, *, heldout=False):
     """Refuse a checker that is not good enough for a part; leave it its share of the points."""
     last = []
@@ -99,15 +90,19 @@ def judged(sub, name, *, heldout=False):
         last[:] = [call]
         return call.run()
 
-    scored = scored_by(sub, my_check, corpus(name, heldout=heldout), name)
+    cases, luck = corpus(name, heldout=heldout), ()
+    if forget := getattr(sub, "__forget__", None):
+        # A checker that is graded is a stranger, whose luck is fixed by its source.
+        seed = sha256(f"{name} {len(cases)} {source_of(sub)}".encode()).digest()
+        luck = np.random.default_rng([*seed]), forget
+    scored = score(my_check, cases, *luck)
     if scored.enough:
         return
     call = last[0]
     if scored.stopped_at:
-        case = scored.stopped_at
-        call.where = f"f is {case.name} of the zoo; {call.where}"
+        call.where = f"f is {scored.stopped_at.name} of the zoo; {call.where}"
         if heldout:
-            call.where = f"f is {', '.join(sorted(case.tags))}"
+            call.where = f"f is {', '.join(sorted(scored.stopped_at.tags))}"
         call.refuse("False", "True: this gradient is right", scored.hint)
     call.where = f"all {scored.right} right gradients are accepted"
     kinds = Counter(bug.kind for _, bug in scored.missed)

@@ -82,13 +82,11 @@ if __name__ == "__main__":
         rng = np.random.default_rng(10)
         data = rng.normal(size=(6, 4)), rng.integers(3, size=6)
         parts = [rng.normal(size=size) for size in ((4, 5), 5, (5, 3), 3)]
-        for k, part in enumerate(network.gradient(*data, *parts, lam=0.01)):
-            accepted = my_check(
-                lambda moved, k=k: network.loss(
-                    *data, *parts[:k], moved, *parts[k + 1 :], lam=0.01
-                ),
-                parts[k].copy(),
-                part,
-            )
-            word = "accepted" if accepted else "refused"
+        for k, gradient in enumerate(network.gradient(*data, *parts, lam=0.01)):
+
+            def loss(moved, k=k):
+                """Move one of the parameters."""
+                return network.loss(*data, *parts[:k], moved, *parts[k + 1 :], lam=0.01)
+
+            word = "accepted" if my_check(loss, parts[k].copy(), gradient) else "refused"
             print(f"{('dW1', 'db1', 'dW2', 'db2')[k]} of your network is {word}")

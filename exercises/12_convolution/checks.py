@@ -57,7 +57,7 @@ def check_dw_and_db(sub):
         "rows and columns have changed places": right.swapaxes(2, 3),
         "the sum over all places, not their mean": right / 4,
         "dw is upstream times the block of x, not w times it": dw_of(X[:, :2, :2], X, W),
-        "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, X, W),
+        "that is dx; the order is dx, dw, db": dx_of(UPSTREAM, W),
     }
     part("dw", sub).gives(right, slips=slips)
     one_axis = AnyOf(UPSTREAM.sum(axis=1), UPSTREAM.sum(axis=2))
@@ -71,7 +71,7 @@ def check_dw_and_db(sub):
 
 def check_dx(sub):
     """The gradient dx adds up the shares of all places that read the entry."""
-    right, flipped = dx_of(UPSTREAM, X, W), dx_of(UPSTREAM, X, FLIPPED)
+    right, flipped = dx_of(UPSTREAM, W), dx_of(UPSTREAM, FLIPPED)
     last = np.zeros_like(X)
     for p, q in np.ndindex(2, 2):
         last[:, p : p + 2, q : q + 2] = W[0, 0, p, q] * UPSTREAM
@@ -79,8 +79,8 @@ def check_dx(sub):
         "w is flipped once too often: add at [i + p, j + q], where x was read": flipped,
         "the blocks overlap: += adds, and = keeps only the last one": last,
         "the border of x was read, too": padded(right[:, 1:2, 1:2], 1, 1),
-        "rows and columns of w have changed places": dx_of(UPSTREAM, X, W.swapaxes(2, 3)),
-        "where is w? upstream alone is added": dx_of(UPSTREAM, X, np.ones_like(W)),
+        "rows and columns of w have changed places": dx_of(UPSTREAM, W.swapaxes(2, 3)),
+        "where is w? upstream alone is added": dx_of(UPSTREAM, np.ones_like(W)),
         "the mean over p and q; it is their sum": right / 4,
         "that is dw; the order is dx, dw, db": dw_of(UPSTREAM, X, W),
     }
@@ -111,13 +111,13 @@ def check_other_sizes(sub):
         (4, 3, (9, 8), (3, 2)),
     ):
         x, w, _, upstream = example(*sizes)
-        first = dx_of(upstream[:1], x, w[:1])
+        first = dx_of(upstream[:1], w[:1])
         mistakes = {
             "every filter reads x: sum over all of them, not only the first": first,
             "that is the sum over all filters; each has its own bias": upstream.sum(),
         }
         if sizes[0] == sizes[1]:
-            swapped = dx_of(upstream, x, w.swapaxes(0, 1))
+            swapped = dx_of(upstream, w.swapaxes(0, 1))
             mistakes["filters and channels have changed places: w[f, c, p, q]"] = swapped
         for name, right in zip(PARTS, all_of(upstream, x, w), strict=True):
             part(name, sub, upstream, x, w).gives(right, mistakes)
@@ -210,7 +210,7 @@ def heldout_a_window_as_large_as_the_image(sub):
     """A filter may be one entry, or all of the image."""
     for window in ((1, 1), (3, 2)):
         x, w, _, upstream = example(2, 3, (3, 2), window)
-        part("dx", sub, upstream, x, w).gives(dx_of(upstream, x, w))
+        part("dx", sub, upstream, x, w).gives(dx_of(upstream, w))
         part("dw", sub, upstream, x, w).gives(dw_of(upstream, x, w))
 
 
@@ -228,38 +228,30 @@ def example(channels, filters, image, window):
     return [rng.normal(size=shape).round(1) for shape in shapes]
 
 
-def blocks(x, w):
-    """Yield each p and q, and the place in x where all windows have that entry."""
-    height, width = x.shape[1] - w.shape[2] + 1, x.shape[2] - w.shape[3] + 1
-    for p, q in np.ndindex(w.shape[2:]):
-        yield p, q, np.s_[:, p : p + height, q : q + width]
+def windows(x, w):
+    """Return the window of x that each place sees, in the last two axes."""
+    return np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(1, 2))
 
 
 def conv(x, w, b):
     """Convolve."""
-    products = (np.tensordot(w[:, :, p, q], x[at], axes=1) for p, q, at in blocks(x, w))
-    return sum(products) + b[:, None, None]
+    return np.einsum("cijpq,fcpq->fij", windows(x, w), w) + b[:, None, None]
 
 
-def dx_of(upstream, x, w):
-    """Return the gradient by the image."""
-    dx = np.zeros_like(x)
-    for p, q, at in blocks(x, w):
-        dx[at] += np.tensordot(w[:, :, p, q].T, upstream, axes=1)
-    return dx
+def dx_of(upstream, w):
+    """Return the gradient by the image: each entry meets w backward in the windows it is in."""
+    around = [(0, 0), *((side - 1, side - 1) for side in w.shape[2:])]
+    return np.einsum("fijpq,fcpq->cij", windows(np.pad(upstream, around), w), w[:, :, ::-1, ::-1])
 
 
 def dw_of(upstream, x, w):
     """Return the gradient by the filters."""
-    dw = np.zeros_like(w)
-    for p, q, at in blocks(x, w):
-        dw[:, :, p, q] = np.tensordot(upstream, x[at], axes=([1, 2], [1, 2]))
-    return dw
+    return np.einsum("fij,cijpq->fcpq", upstream, windows(x, w))
 
 
 def all_of(upstream, x, w):
     """Return all three gradients."""
-    return dx_of(upstream, x, w), dw_of(upstream, x, w), upstream.sum(axis=(1, 2))
+    return dx_of(upstream, w), dw_of(upstream, x, w), upstream.sum(axis=(1, 2))
 
 
 def padded(x, before, behind):
