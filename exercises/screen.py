@@ -7,10 +7,16 @@ import sys
 import textwrap
 from pathlib import Path
 
-from course import Course, Exercise, Outcome, Result
+from course import Course, Exercise, Outcome
 
 LABELS = 10  # columns for "called", "got", "expected", "look at"
 GREEN, RED, BOLD, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
+STATUS = {
+    "passed": ("ok", GREEN),
+    "failed": ("NO", RED),
+    "todo": ("to do", RED),
+    "not run": ("not yet", ""),
+}
 
 
 def width() -> int:
@@ -69,19 +75,22 @@ def title(exercise: Exercise, rest: str = "") -> None:
 
 
 def show_results(outcome: Outcome) -> None:
-    """Print the results of one exercise."""
-    exercise, failing = outcome.exercise, outcome.first_failing
-    title(exercise, bar(outcome.passed, outcome.total) + " checks")
+    """Print the results of one exercise; after a failure, only the number of checks to come."""
+    title(outcome.exercise, bar(outcome.passed, outcome.total) + " checks")
     print()
-    waiting = [result for result in outcome.results if result.status == "not run"]
+    failed = any(result.status == "failed" for result in outcome.results)
+    waiting = sum(result.status == "not run" for result in outcome.results)
     for result in outcome.results:
-        if result.status != "not run":
-            _show_result(result)
-    if waiting and failing and failing.status == "failed":
-        say(f"{len(waiting)} more check{'s' * (len(waiting) > 1)}", "not yet")
-    else:  # nothing is wrong: show the titles of the checks to come
-        for result in waiting:
-            _show_result(result)
+        if not failed or result.status != "not run":
+            label, colour = STATUS[result.status]
+            say(result.sentence, label, colour=colour)
+        if result.status == "failed":
+            print()
+            for name, text in result.lines:
+                say(text, name, indent=2)
+            print()
+    if failed and waiting:
+        say(f"{waiting} more check{'s' * (waiting > 1)}", "not yet")
     print()
 
 
@@ -89,15 +98,27 @@ def show(course: Course, outcome: Outcome) -> None:
     """Print the results of one exercise, and what to do next."""
     exercise, failing = outcome.exercise, outcome.first_failing
     show_results(outcome)
-    if failing is None:
-        _show_done(course, exercise)
-    elif failing.status == "todo":
+    if failing and failing.status == "todo":
         task = failing.lines[0][1].partition(", ")[2]  # "exercise 6, task 1: relu_backward"
         say(short(exercise.folder / "README.md"), "read")
         say(f"{task}, in {short(exercise.work)}", "next")
-    else:
+        return
+    if failing:
         say(f"edit {short(exercise.work)}, run again", "next")
         say(command(f"hint {exercise.number}"), "stuck?")
+        return
+    say("Every check passes. Before you go on:")
+    print()
+    if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
+        say(short(exercise.folder / "solution.py"), "compare")
+    say(exercise.experiment, "try")
+    for project in course.projects:
+        if project.needs[-1] == exercise.name:
+            say(command(project.number), "optional")
+    for one, following in itertools.pairwise(course.exercises):
+        if one == exercise:
+            print()
+            say(command(following.number), "optional" if following.optional else "next")
 
 
 def show_here(outcome: Outcome, *, again: str) -> None:
@@ -111,35 +132,3 @@ def show_here(outcome: Outcome, *, again: str) -> None:
         say(failing.lines[0][1].partition(", ")[2], "next")
     else:
         say(again, "next")
-
-
-def _show_result(result: Result) -> None:
-    """Print a check: passed, failed and why, to do, or not run yet."""
-    label, colour = {
-        "passed": ("ok", GREEN),
-        "failed": ("NO", RED),
-        "todo": ("to do", RED),
-        "not run": ("not yet", ""),
-    }[result.status]
-    say(result.sentence, label, colour=colour)
-    if result.status == "failed":
-        print()
-        for name, text in result.lines:
-            say(text, name, indent=2)
-        print()
-
-
-def _show_done(course: Course, exercise: Exercise) -> None:
-    """Print the end of an exercise: a solution to compare, a question, the next exercise."""
-    say("Every check passes. Before you go on:")
-    print()
-    if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
-        say(short(exercise.folder / "solution.py"), "compare")
-    say(exercise.experiment, "try")
-    for project in course.projects:
-        if project.needs[-1] == exercise.name:
-            say(command(project.number), "optional")
-    for one, following in itertools.pairwise(course.exercises):
-        if one == exercise:
-            print()
-            say(command(following.number), "optional" if following.optional else "next")
