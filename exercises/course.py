@@ -88,12 +88,10 @@ class Exercise:
     def reset(self) -> Path | None:
         """Copy the starter again; return where the learner's file is kept, None if unchanged."""
         kept = None
-        starter = (self.folder / "starter.py").read_bytes()
-        if self.begun and self.work.read_bytes() != starter:
+        if self.begun and self.work.read_bytes() != (self.folder / "starter.py").read_bytes():
             names = (self.work.with_suffix(f".before_reset{n or ''}.py") for n in itertools.count())
             kept = next(path for path in names if not path.exists())
             self.work.replace(kept)
-        self.work.unlink(missing_ok=True)
         self.begin()
         return kept
 
@@ -192,10 +190,12 @@ def takes_from_the_package(source: str) -> bool:
     """Whether a file imports the package, outside its ``__main__`` block."""
     for node in _code_of(source):
         match node:
-            # A text may be for import_module("gradcheck_ref.zoo").
-            case ast.alias(name=name) | ast.ImportFrom(module=name) | ast.Constant(value=name):
-                if str(name).partition(".")[0] == "gradcheck_ref":
-                    return True
+            case (
+                ast.alias(name=name)
+                | ast.ImportFrom(module=str(name))
+                | ast.Constant(value=str(name))  # for import_module("gradcheck_ref.zoo")
+            ) if name.partition(".")[0] == "gradcheck_ref":
+                return True
     return False
 
 
@@ -205,14 +205,13 @@ def has_complex_numbers(source: str) -> bool:
         match node:
             case ast.Constant(value=complex()):
                 return True
-            case ast.Attribute(attr=word) | ast.Name(id=word):
-                if COMPLEX.fullmatch(word):
-                    return True
+            case ast.Attribute(attr=word) | ast.Name(id=word) if COMPLEX.fullmatch(word):
+                return True
             case ast.Call(args=arguments, keywords=keywords):
-                given = [*arguments, *(keyword.value for keyword in keywords)]
-                texts = [str(part.value) for part in given if isinstance(part, ast.Constant)]
-                if any(COMPLEX_TYPE.fullmatch(text) for text in texts):
-                    return True
+                for given in (*arguments, *(keyword.value for keyword in keywords)):
+                    match given:
+                        case ast.Constant(value=str(text)) if COMPLEX_TYPE.fullmatch(text):
+                            return True
     return False
 
 

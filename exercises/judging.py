@@ -281,13 +281,14 @@ def main(words: list[str]) -> int:
     for file in (options.file, options.cases):
         if file and not file.is_file():
             parser.error(f"there is no file {file}")
-    check, own = load(options.file).my_check, read_cases(options.cases) if options.cases else []
+    check = load(options.file).my_check
+    if options.cases:
+        own = read_cases(options.cases)
+        cases_of = {part: [case for case in own if part_of(case) == part] for part in PARTS}
+    else:
+        cases_of = {part: corpus(part, heldout=options.heldout) for part in PARTS}
     enough = True
-    for part in PARTS:
-        if options.cases:
-            cases = [case for case in own if part_of(case) == part]
-        else:
-            cases = corpus(part, heldout=options.heldout)
+    for part, cases in cases_of.items():
         if not cases:
             continue
         try:
