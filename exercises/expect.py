@@ -89,16 +89,7 @@ def after(*firsts: Check) -> Callable[[Check], Check]:
 
     For example, a function that returns zeros leaves its arguments alone, but deserves no points.
     """
-
-    def resting(check: Check) -> Check:
-        @functools.wraps(check)
-        def both(sub: Any) -> None:
-            _pass(firsts, sub)
-            check(sub)
-
-        return both
-
-    return resting
+    return functools.partial(_resting, firsts, before=True)
 
 
 def builds_on(*firsts: Check) -> Callable[[Check], Check]:
@@ -106,27 +97,31 @@ def builds_on(*firsts: Check) -> Callable[[Check], Check]:
 
     A slope that is twice too large is wrong in every shape: that is one mistake, not two.
     """
+    return functools.partial(_resting, firsts, before=False)
 
-    def building(check: Check) -> Check:
-        @functools.wraps(check)
-        def both(sub: Any) -> None:
+
+def _resting(firsts: tuple[Check, ...], check: Check, *, before: bool) -> Check:
+    """Let a check rest on others, which run before it, or only if it fails."""
+
+    def run_firsts(sub: Any, failure: BaseException | None = None) -> None:
+        for first in firsts:
             try:
-                check(sub)
+                first(sub)
             except (AssertionError, CrashError) as error:
-                _pass(firsts, sub, instead=error)
-                raise
+                raise NotJudgedError(first, error) from failure or error
 
-        return both
-
-    return building
-
-
-def _pass(firsts: tuple[Check, ...], sub: Any, instead: BaseException | None = None) -> None:
-    for first in firsts:
+    @functools.wraps(check)
+    def resting(sub: Any) -> None:
+        if before:
+            run_firsts(sub)
         try:
-            first(sub)
-        except (AssertionError, CrashError) as error:
-            raise NotJudgedError(first, error) from instead or error
+            check(sub)
+        except (AssertionError, CrashError) as failure:
+            if not before:
+                run_firsts(sub, failure)
+            raise
+
+    return resting
 
 
 class AnyOf:
