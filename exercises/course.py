@@ -256,6 +256,7 @@ class Outcome:
     """The results of the checks of an exercise on one file."""
 
     exercise: Exercise
+    path: Path
     results: tuple[Result, ...]
 
     @property
@@ -314,13 +315,13 @@ def judge(
         if path == exercise.work and not isinstance(error, SyntaxError):
             lines = (*lines, ("look at", ONLY_HERE))
         failed = Result("import", "Your file can be imported.", "failed", lines)
-        return Outcome(exercise, (failed, *(not_run(check) for check in checks)))
+        return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
     results: list[Result] = []
     for check in checks:
         going_on = to_the_end or not results or results[-1].status == "passed"
         wrong = [result.check for result in results if result.status != "passed"]
         results.append(_result(check, submission, path, wrong) if going_on else not_run(check))
-    return Outcome(exercise, tuple(results))
+    return Outcome(exercise, path, tuple(results))
 
 
 def not_run(check: Any) -> Result:

@@ -226,7 +226,7 @@ def not_graded(
     exercise: Exercise, not_run: tuple[Result, ...], problem: str, *, failed: bool = False
 ) -> GradedExercise:
     """Give no points, and say why."""
-    outcome = Outcome(exercise, not_run)
+    outcome = Outcome(exercise, exercise.work, not_run)
     return graded_exercise(outcome, problem=clean(problem), failed=failed)
 
 
