@@ -19,11 +19,6 @@ from judging import PRIVATE
 
 # By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify")
-GRADER = (
-    *("__init__", "alike", "bundles", "cells", "classes", "command", "grading", "handed_in"),
-    *("journal", "kernel", "limits", "link", "notebooks", "process", "reading", "report"),
-    *("traces", "wall", "wire", "worker", "writers"),
-)
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
@@ -120,8 +115,8 @@ GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50"
 def _grader(exercises: Sequence[Exercise]) -> Bundle:
     """Return the grader, with the private cases if there are any."""
     bundle = _everything(exercises, GRADERS_NEED, heldout=True)
-    for name in GRADER:
-        bundle[f"exercises/grader/{name}.py"] = Member((HERE / f"grader/{name}.py").read_bytes())
+    for path in (HERE / "grader").glob("*.py"):
+        bundle[f"exercises/grader/{path.name}"] = Member(path.read_bytes())
     if PRIVATE.exists():
         bundle[f"exercises/{PRIVATE.name}"] = Member(PRIVATE.read_bytes())
     return bundle

@@ -1,4 +1,4 @@
-"""Grade a class: several submissions at a time, whatever one of them does, and resume later."""
+"""Grade a class: several submissions at a time, whatever one of them does."""
 
 import contextlib
 import multiprocessing
@@ -7,18 +7,17 @@ import shutil
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from course import Exercise, StoppedError
+from course import Exercise
 from grader import traces
+from grader.grading import Loaded, grade, load_checks
 from grader.limits import START_SECONDS, Limits
-from grader.report import GradedExercise, Report, clean_name, software
+from grader.report import Report, clean_name, software
 from grader.wall import Wall
-
-POLITE_SECONDS = 2.0  # for a process to clean up, before it is killed
 
 
 def submissions(folder: Path) -> list[Path]:
@@ -60,27 +59,13 @@ def sort_collected(folder: Path, into: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Task:
-    """The settings for grading a class.
-
-    Attributes
-    ----------
-    exercises : tuple of Exercise
-        The exercises to hand in.
-    wall : Wall
-        The wall around each submission.
-    limits : Limits
-        The limits of each file.
-    seconds : float
-        The time limit of a submission, by the clock of the main process.
-    jobs : int
-        How many are graded at a time.
-    """
+    """The settings for grading a class."""
 
     exercises: tuple[Exercise, ...]
     wall: Wall
     limits: Limits
-    seconds: float
-    jobs: int
+    seconds: float  # for a submission, by the clock of the main process
+    jobs: int  # how many are graded at a time
 
 
 def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
@@ -93,48 +78,39 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
     (Path, Report)
         Each folder and its report, in the order in which they are ready.
     """
+    loaded = load_checks(task.exercises)  # a mistake in them is found before any process starts
     traces.adopt_orphans()
     resource_tracker.ensure_running()  # a child of this process, not of a submission
     before = traces.children()
     waiting = list(reversed(folders))
     markers = [Marker(task) for _ in range(min(task.jobs, len(folders)))]
     try:
-        while waiting or any(marker.folder for marker in markers):
-            for i, marker in enumerate(markers):
-                if waiting and marker.ended:
-                    markers[i] = Marker(task)
-                if waiting and not markers[i].folder:
-                    markers[i].begin(waiting.pop())
-            for marker, heard in _heard(markers):
-                folder = marker.folder
-                assert folder is not None
-                try:
-                    report = marker.report(heard=heard)
-                except StoppedError as stop:
+        while markers:
+            for marker in _answering(markers):
+                folder, report = marker.folder, marker.report(loaded)
+                if not marker.process.is_alive():
+                    markers.remove(marker)
+                    traces.sweep(before | {other.process.pid for other in markers})
+                    markers += [Marker(task)] * bool(waiting)
+                elif waiting:
+                    marker.begin(waiting.pop())
+                else:
+                    markers.remove(marker)
                     marker.kill()
-                    others = {m.process.pid for m in markers if m.process.pid} | before
-                    traces.sweep(others)  # processes that its submissions have started
-                    report = marker.lost(folder, str(stop))
-                if report:
+                if folder and report:
                     yield folder, report
     finally:
         for marker in markers:
-            marker.stop()
-        for marker in markers:
-            marker.end()
+            marker.kill()
         traces.sweep(before)
 
 
-def _heard(markers: Sequence["Marker"]) -> Iterator[tuple["Marker", bool]]:
-    """Wait until a process answers, or the time of one is over."""
-    busy = [marker for marker in markers if marker.folder]
-    if not busy:
-        return
-    soonest = min(marker.deadline for marker in busy)
-    answers = wait([m.connection for m in busy], max(soonest - time.monotonic(), 0))
-    for marker in busy:
-        if marker.connection in answers or time.monotonic() >= marker.deadline:
-            yield marker, marker.connection in answers
+def _answering(markers: Sequence["Marker"]) -> list["Marker"]:
+    """Wait until a process answers, or the time of one is over; return all of these."""
+    soonest = min(marker.deadline for marker in markers)
+    wait([marker.connection for marker in markers], max(soonest - time.monotonic(), 0))
+    now = time.monotonic()
+    return [one for one in markers if one.connection.poll() or now >= one.deadline]
 
 
 class Marker:
@@ -142,10 +118,8 @@ class Marker:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.folder: Path | None = None
-        self.deadline = 0.0
-        self.ended = False
-        self.without_points: tuple[GradedExercise, ...] = ()  # once it is ready
+        self.folder: Path | None = None  # of its submission
+        self.deadline = time.monotonic() + START_SECONDS
         spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
         self.connection, theirs = spawned.Pipe()
         self.process = spawned.Process(target=_mark, args=(theirs, task))
@@ -159,101 +133,43 @@ class Marker:
 
     def begin(self, folder: Path) -> None:
         """Give it a submission."""
-        self.folder = folder
-        self.deadline = time.monotonic() + self.task.seconds
-        if not self.without_points:
-            self.deadline += START_SECONDS
+        self.folder, self.deadline = folder, time.monotonic() + self.task.seconds
         with contextlib.suppress(OSError):  # it has died; the main process will notice
             self.connection.send(folder)
 
-    def report(self, *, heard: bool) -> Report | None:
-        """Return the report on its submission; None if it says that it is ready.
+    def report(self, loaded: Sequence[Loaded]) -> Report | None:
+        """Return the report on its submission; None if it has none, because it has just started.
 
-        Raises
-        ------
-        StoppedError
-            If it does not answer: kill it, and start another one.
+        If it does not answer, it is killed, and the report says why.
         """
-        if not heard:
-            raise StoppedError(f"grading it took longer than {self.task.seconds:g} seconds in all")
-        try:
-            heard_of = self.connection.recv()
-        except (EOFError, OSError):
-            raise StoppedError("the process that graded it ended for an unknown reason") from None
-        if isinstance(heard_of, Report):
-            self.folder = None
-            return heard_of
-        self.without_points = heard_of
-        self.deadline = time.monotonic() + self.task.seconds
-        return None
-
-    def lost(self, folder: Path, problem: str) -> Report:
-        """Return the report on a submission that could not be graded.
-
-        Raises
-        ------
-        ValueError
-            If nothing can be graded: the process has not even loaded the checks.
-        """
-        if not self.without_points:
-            raise ValueError(f"the checks cannot be loaded: {problem}")
-        exercises = tuple(
-            replace(
-                exercise,
-                problem=problem,
-                failed=True,
-                checks=tuple(replace(check, message=problem) for check in exercise.checks),
-            )
-            for exercise in self.without_points
-        )
+        problem = f"grading it took longer than {self.task.seconds:g} seconds in all"
+        if self.connection.poll():
+            try:
+                report: Report | None = self.connection.recv()
+                return report
+            except (EOFError, OSError):
+                problem = "the process that graded it ended for an unknown reason"
+        self.kill()
+        if self.folder is None:
+            raise ValueError("a process that grades cannot be started")
         return Report(
-            clean_name(folder.name),
-            exercises,
+            clean_name(self.folder.name),
+            tuple(one.without_points(problem, failed=True) for one in loaded),
             self.task.wall.name,
             software=software(self.task.exercises),
         )
 
-    def stop(self) -> None:
-        """Ask it to end: between two submissions it learns that there are no more."""
-        self.connection.close()
-        if self.folder:
-            self.process.terminate()
-
-    def end(self) -> None:
-        """Wait for it to end, but not for long."""
-        self.process.join(POLITE_SECONDS)
-        self.kill()
-
     def kill(self) -> None:
-        """Kill it."""
-        self.connection.close()
+        """Kill it; what its submission has started ends with it, or is swept away."""
         self.process.kill()
         self.process.join()
-        self.folder, self.ended = None, True
-
-
-class StopMarking(BaseException):
-    """The main process stops grading; no check may catch this."""
+        self.connection.close()
 
 
 def _mark(connection: Connection, task: Task) -> None:
     """Grade submissions until there are no more."""
-
-    def stop(*_: object) -> None:
-        raise StopMarking
-
-    signal.signal(signal.SIGTERM, stop)
-    with contextlib.suppress(StopMarking, EOFError, BrokenPipeError):
-        try:
-            _mark_until_stopped(connection, task)
-        finally:
-            signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it is already ending
-
-
-def _mark_until_stopped(connection: Connection, task: Task) -> None:
-    from grader.grading import grade, load_checks  # the main process does not need it
-
-    exercises = load_checks(task.exercises)
-    connection.send(tuple(loaded.without_points("") for loaded in exercises))  # it is ready
-    while True:
-        connection.send(grade(connection.recv(), exercises, task.wall, task.limits))
+    loaded = load_checks(task.exercises)
+    with contextlib.suppress(EOFError, BrokenPipeError):  # the main process has ended
+        connection.send(None)  # it is ready
+        while True:
+            connection.send(grade(connection.recv(), loaded, task.wall, task.limits))

@@ -1,10 +1,9 @@
-"""The finished results, on disk: a second run continues from there."""
+"""The finished reports of a class, on disk: a second run continues from there."""
 
 import json
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from course import Exercise
 from grader.handed_in import look
@@ -14,8 +13,7 @@ from grader.report import Report, from_dict, software
 
 def fingerprint(folder: Path) -> str:
     """Return a text that changes with the submission: names, sizes and times of its files."""
-    told = sha256()
-    handed_in = look(folder)
+    told, handed_in = sha256(), look(folder)
     for file in handed_in.files:
         try:
             found = (folder / file).lstat()
@@ -36,34 +34,22 @@ def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: s
 
 
 class Journal:
-    """A file with a line for each graded submission.
+    """A file with a line for each graded submission; without a path nothing is kept.
 
-    Parameters
-    ----------
-    path : Path
-        Where it is, or will be.
-    course : str
-        ``fingerprint_of_course``: if it has changed, all submissions are graded again.
+    If ``course``, its ``fingerprint_of_course``, has changed, all submissions are graded again.
     """
 
-    def __init__(self, path: Path, course: str) -> None:
+    def __init__(self, path: Path | None, course: str) -> None:
         self.path, self.course = path, course
         self._known: dict[str, tuple[str, Report]] = {}
-        if path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                self._remember(line)
-
-    def _remember(self, line: str) -> None:
-        try:
-            entry = json.loads(line)
-            if entry["course"] == self.course:
-                self._known[entry["folder"]] = entry["fingerprint"], from_dict(entry["report"])
-        except (
-            ValueError,
-            KeyError,
-            TypeError,
-        ):  # an incomplete line: the disk was full
-            return
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        for line in lines:
+            try:
+                entry = json.loads(line)
+                if entry["course"] == self.course:
+                    self._known[entry["folder"]] = entry["fingerprint"], from_dict(entry["report"])
+            except (ValueError, KeyError, TypeError):  # an incomplete line: the disk was full
+                continue
 
     def report(self, folder: Path) -> Report | None:
         """Return the stored report on a submission, if the submission is still the same."""
@@ -72,13 +58,13 @@ class Journal:
 
     def add(self, folder: Path, report: Report) -> None:
         """Write down the report on a submission, unless it could not be graded."""
-        if report.failed:
-            return
-        entry: dict[str, Any] = {"course": self.course, "folder": folder.name}
-        entry |= {"fingerprint": fingerprint(folder), "report": report.to_dict()}
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps(entry) + "\n")  # the last line may be incomplete
+        if self.path and not report.failed:
+            entry = {"course": self.course, "folder": folder.name}
+            told = {"fingerprint": fingerprint(folder), "report": report.to_dict()}
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("\n" + json.dumps(entry | told) + "\n")  # the last may be incomplete
 
     def remove(self) -> None:
         """Remove the file: the class is graded."""
-        self.path.unlink(missing_ok=True)
+        if self.path:
+            self.path.unlink(missing_ok=True)

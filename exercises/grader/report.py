@@ -171,6 +171,11 @@ def _version(package: str) -> str:
         return "is not there"
 
 
+def number(points: float) -> str:
+    """Write points: ``3``, ``2.5``."""
+    return f"{round(points, 2):g}"
+
+
 def graded_exercise(
     outcome: Outcome,
     *,

@@ -20,7 +20,7 @@ def remove(path: Path) -> None:
     subprocess.run(["rm", "-rf", "--", path], stderr=subprocess.DEVNULL, check=False)
 
 
-def sweep(spared: Container[int]) -> None:
+def sweep(spared: Container[int | None]) -> None:
     """End every child process, except some.
 
     Subtle: meanwhile a submission cannot start a process, because its limit is 0.

@@ -5,22 +5,15 @@
 
 import json
 import math
-import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from course import Exercise
 from gradcheck_ref.conversation.junit import Case, junit
-from grader.report import FORMAT_VERSION, Graded, GradedExercise, Report
+from grader.report import FORMAT_VERSION, Graded, GradedExercise, Report, number
 
 WIDTH = 60
-
-
-def number(points: float) -> str:
-    """Write points: ``3``, ``2.5``."""
-    return f"{round(points, 2):g}"
 
 
 def _json(data: Any) -> str:
@@ -210,94 +203,6 @@ def as_junit(report: Report) -> str:
         for check in exercise.checks
     ]
     return junit(f"{report.submission}, {walled(report)}", cases)
-
-
-# --- a class -----------------------------------------------------------------------------------
-
-
-def score_head(
-    exercises: Sequence[Exercise], by: re.Pattern[str] | None = None, *, checks: bool = False
-) -> list[str]:
-    """Return the column heads of the table of scores."""
-    names = [exercise.name for exercise in exercises]
-    each = [
-        f"{exercise.name}/{check}"
-        for exercise in exercises
-        for check in [*exercise.points, *(["whole"] if exercise.whole else [])]
-    ]
-    head = ["submission", *(["id"] if by else []), *names, *(each if checks else [])]
-    return [*head, "points", "out of", "wall", "look at"]
-
-
-def score_row(
-    report: Report, by: re.Pattern[str] | None = None, *, checks: bool = False
-) -> list[str]:
-    """Return the row of a submission."""
-    looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
-    scores = [number(exercise.earned) for exercise in report.exercises]
-    each = [number(check.earned) for check in report.checks] if checks else []
-    totals = [number(report.earned), number(report.points)]
-    student = [_cell(identity(report.submission, by))] if by else []
-    rest = [*scores, *each, *totals, report.wall, "; ".join(filter(None, looks))]
-    return [_cell(report.submission), *student, *rest]
-
-
-def canvas(
-    exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
-) -> list[list[str]]:
-    """Return a gradebook for Canvas, which finds a student by one of the ids in its head."""
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    most = ["Points Possible", "", "", "", "", *(number(e.worth) for e in exercises)]
-    rows = [
-        [_cell(report.submission), "", "", _cell(student), "", *_points(report)]
-        for report, student in known(reports, by)
-    ]
-    return [[*head, *(f"{e.number} {e.title}" for e in exercises)], most, *rows]
-
-
-def moodle(
-    exercises: Sequence[Exercise], reports: Sequence[Report], by: re.Pattern[str]
-) -> list[list[str]]:
-    """Return grades for Moodle, which asks on import what each column means."""
-    rows = [[_cell(student), *_points(report)] for report, student in known(reports, by)]
-    return [["ID number", *(f"{e.number} {e.title}" for e in exercises)], *rows]
-
-
-GRADEBOOKS = {"canvas": canvas, "moodle": moodle}
-
-
-def _points(report: Report) -> list[str]:
-    return [number(exercise.earned) for exercise in report.exercises]
-
-
-def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
-    """Return the reports whose folder has an id that the pattern finds, and these ids.
-
-    Reports that could not be graded are left out: their 0 is not a grade.
-    """
-    found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
-    return [(report, student) for report, student in found if student]
-
-
-def shared(submissions: Sequence[str], by: re.Pattern[str]) -> dict[str, list[str]]:
-    """Return the students with several submissions, and these submissions."""
-    found: dict[str, list[str]] = {}
-    for submission in submissions:
-        found.setdefault(identity(submission, by), []).append(submission)
-    return {who: several for who, several in found.items() if who and len(several) > 1}
-
-
-def identity(submission: str, by: re.Pattern[str]) -> str:
-    """Return the part of a name that a pattern finds: its first group, if it has one."""
-    found = by.search(submission)
-    if not found:
-        return ""
-    return (found[1] if by.groups else found[0]) or ""
-
-
-def _cell(name: str) -> str:
-    """Write a name so that no spreadsheet treats it as a formula."""
-    return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
 
 
 def writers(environment: Mapping[str, str]) -> dict[str, Callable[[Report], str]]:

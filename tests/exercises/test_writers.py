@@ -9,7 +9,7 @@ import pytest
 from graded import RUNNER
 
 import course
-from grader import writers
+from grader import tables, writers
 from grader.report import Graded, GradedExercise, Report, clean, from_dict
 
 TITLE = "An open gate passes upstream on, a shut gate passes 0."
@@ -147,10 +147,11 @@ def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
     exercise = course.read_course().find("07")
     checks = [f"07_softmax/{check}" for check in [*exercise.points, "whole"]]
     by = re.compile(r"_(\d+)_")
-    assert writers.score_head([exercise], by, checks=True) == [
+    lovelace = replace(REPORT, submission="lovelace_17_a")
+    head, row = tables.scores([exercise], [lovelace], by, checks=True)
+    assert head == [
         *("submission", "id", "07_softmax", *checks, "points", "out of", "wall", "look at")
     ]
-    row = writers.score_row(replace(REPORT, submission="lovelace_17_a"), by, checks=True)
     assert row[:5] == ["lovelace_17_a", "17", "4.33", "0", "3"]
     assert len(row) == 8 + len(REPORT.checks)
 
@@ -159,23 +160,23 @@ def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
     ("pattern", "found"), [(r"\d+", "17"), (r"_(\d+)_a", "17"), ("x(y)?", ""), ("ada(b)?", "")]
 )
 def test_an_id_is_the_match_of_a_pattern_or_its_first_group(pattern, found):
-    assert writers.identity("ada_17_a", re.compile(pattern)) == found
+    assert tables.identity("ada_17_a", re.compile(pattern)) == found
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
 def test_no_name_is_a_formula(name):
-    assert writers.score_row(replace(REPORT, submission=name))[0] == f"'{name}"
+    assert tables.scores([], [replace(REPORT, submission=name)])[1][0] == f"'{name}"
 
 
 def test_a_gradebook_has_the_known_students_and_their_points():
     exercises = course.read_course().choose(["06", "07"])
     crashed = replace(REPORT, submission="eve_19", exercises=(replace(RELU, failed=True), GONE))
     reports = [replace(REPORT, submission="=ada_17"), REPORT, crashed]
-    by = re.compile(r"\d+")
+    graded = tables.known(reports, re.compile(r"\d+"))
     titles = ["06 ReLU", "07 Softmax with cross-entropy"]
-    assert writers.canvas(exercises, reports, by) == [
+    assert tables.canvas(exercises, graded) == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles],
         ["Points Possible", "", "", "", "", "13", "19"],
         ["'=ada_17", "", "", "17", "", "4.33", "0"],
     ]
-    assert writers.moodle(exercises, reports, by) == [["ID number", *titles], ["17", "4.33", "0"]]
+    assert tables.moodle(exercises, graded) == [["ID number", *titles], ["17", "4.33", "0"]]
