@@ -4,8 +4,6 @@ The checks run and compare in this process. A submission can change ``assert``, 
 else in its own process, but that changes only its answers, never the judgment of them.
 """
 
-import builtins
-import contextlib
 import inspect
 import time
 from collections.abc import Callable
@@ -24,10 +22,11 @@ class Remote:
     """A submission, or something in it: its attributes are fetched when they are used."""
 
     __source__: str  # of a submission
-    __forget__: Callable[[], None]
+    __forget__: Callable[[], None]  # the next call gets a new process
 
     def __init__(self, link: "Link", reference: Any, text: str) -> None:
         self._link, self._reference, self._text = link, reference, text
+        self._start = 0  # of the process in which it is; 0 if it is in each
 
     def __getattr__(self, name: str) -> Any:
         """Fetch an attribute, unless it is private."""
@@ -50,35 +49,24 @@ class RemoteFunction(Remote):
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call it in the other process."""
-        return self._link.call(self._reference, list(arguments), keywords)
+        return self._link.call(self, list(arguments), keywords)
 
 
 class Link:
     """The conversation with one submission, in a process that is started again when it has ended.
 
     Use it as a context: it leaves no process and no file behind.
-
-    Parameters
-    ----------
-    name : str
-        The name of the file.
-    source : bytes
-        Its content.
-    limits : Limits
-        Its limits.
-    wall : Wall
-        The wall around it.
     """
 
     def __init__(self, name: str, source: bytes, limits: Limits, wall: Wall) -> None:
         self.name, self.source, self.limits, self.wall = name, source, limits, wall
         self.printed = b""
+        self.failed: Exception | None = None  # in its file, while the rest was loaded
         self._process: Process | None = None
-        self._started = 0  # how often; references from before a start are lost
+        self._started = 0  # how often
         self._functions: list[Callable[..., Any]] = []  # of the grader, passed to the submission
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
-        self.failed: Exception | None = None  # in its file, while the rest was loaded
         self._slow: Any = []  # lines that took too long at an earlier loading
 
     def __enter__(self) -> "Link":
@@ -93,39 +81,49 @@ class Link:
         """Load the submission. An exception that this raises there is raised here."""
         self._start()
         submission = Remote(self, None, f"<submission {self.name}>")
-        submission.__forget__ = self.forget
+        submission.__forget__ = self._end
         submission.__source__ = self.source.decode("utf-8", errors="replace")
         return submission
 
-    def forget(self) -> None:
-        """End the process: the next call gets a new one, which knows nothing of earlier calls."""
-        self._end()
-
     def get(self, owner: Remote, name: str) -> Any:
         """Fetch an attribute of the submission, or of something in it."""
-        reply = self._exchange(owner._reference, {"get": name})
-        if "missing" in reply:
+        reply = self._exchange({"do": "get", "owner": owner, "name": name})
+        if "value" not in reply:
             raise AttributeError(f"{owner!r} has no {name!r}")
-        thing = self._decoded(reply.get("value"))
+        thing = reply["value"]
         if owner._reference is None and isinstance(thing, Remote):
-            thing._reference = {"name": name}  # a name stays valid after a new start
+            thing._reference, thing._start = {"name": name}, 0
         return thing
 
-    def call(self, reference: Any, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    def call(self, function: Remote, arguments: list[Any], keywords: dict[str, Any]) -> Any:
         """Call a function. Its changes to its arguments are also made here."""
-        sent = [wire.encode(part, self._refer) for part in (arguments, keywords)]
-        reply = self._exchange(reference, {"arguments": sent[0], "keywords": sent[1]})
+        given = {"arguments": arguments, "keywords": keywords}
+        reply = self._exchange({"do": "call", "function": function, **given})
         if "after" in reply:
-            wire.write_back([arguments, keywords], self._decoded(reply["after"]))
-        return self._decoded(reply.get("value"))
+            wire.written_back([arguments, keywords], reply["after"])
+        return reply.get("value")
 
-    def _exchange(self, reference: Any, message: dict[str, Any]) -> dict[str, Any]:
+    def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
         """Ask, answer the questions that come back, and return the reply."""
         if self._process is None:
             self._start()
-        message["on"] = self._crossing(reference)
+        process = self._process
+        assert process is not None
+        line = wire.dumps(message, self._refer)
+        # Each start gets time for loading: a slow import is not the call that took too long.
+        loading = self.limits.call_seconds + self.limits.load_seconds
+        soon = time.monotonic() + (loading if message["do"] == "load" else self._patience)
+        self._deadlines.append(min(soon, self._deadlines[-1]))
         try:
-            reply = self._conversation(message)
+            while True:
+                process.send(line)
+                reply = wire.loads(process.receive(self._deadlines[-1]), self._resolve)
+                if not isinstance(reply, dict):
+                    raise ValueError("no message")
+                if "do" not in reply:
+                    break
+                line = self._answer(reply)
+            raised = wire.exception(reply["raised"]) if "raised" in reply else None
         except StoppedError as stop:
             if isinstance(stop, TooLongError):
                 self._patience = min(self._patience, self.limits.next_seconds)
@@ -134,43 +132,25 @@ class Link:
         except ValueError as error:
             self._end()
             raise StoppedError(f"its answer could not be understood: {error}") from None
-        if "raised" in reply:
-            raise exception(reply["raised"])
-        return reply
-
-    def _conversation(self, message: dict[str, Any]) -> dict[str, Any]:
-        process = self._process
-        assert process is not None
-        # Each start gets time for loading: a slow import is not the call that took too long.
-        loading = self.limits.call_seconds + self.limits.load_seconds
-        patience = loading if "load" in message else self._patience
-        soon = time.monotonic() + patience
-        self._deadlines.append(min(soon, self._deadlines[-1]))
-        try:
-            process.send(wire.dumps(message))
-            while True:
-                reply = wire.loads(process.receive(self._deadlines[-1]))
-                if not isinstance(reply, dict):
-                    raise ValueError("no message")
-                if "ask" not in reply:
-                    return reply
-                process.send(wire.dumps(self._answer(reply)))
         finally:
             self._deadlines.pop()
+        if raised:
+            raise raised
+        return reply
 
-    def _answer(self, question: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, question: dict[str, Any]) -> bytes:
         """Call a function of the grader, such as the f that a submission is given."""
-        asked = [question["ask"], question.get("arguments"), question.get("keywords")]
-        number, arguments, keywords = asked[0], *(self._decoded(part) for part in asked[1:])
-        if not (isinstance(number, int) and 0 <= number < len(self._functions)):
+        function: Any = question.get("function")
+        if not any(function is ours for ours in self._functions):
             raise ValueError("a function that it was not given")
+        answer: dict[str, Any]
         try:
-            value = self._functions[number](*arguments, **keywords)
+            answer = {"value": function(*question["arguments"], **question["keywords"])}
         except StoppedError:  # our function called the submission, which ended
             raise
         except Exception as error:
-            return {"refused": [kind.__name__ for kind in type(error).__mro__], "text": str(error)}
-        return {"answer": wire.encode(value, self._refer)}
+            answer = {"raised": wire.told(error, str(error))}
+        return wire.dumps(answer, self._refer)
 
     def _start(self) -> None:
         """Start a process and have the submission loaded in it."""
@@ -184,10 +164,10 @@ class Link:
             self._deadlines[0] += time.monotonic() - begun  # a slow start is not its fault
             source = self.source.decode("latin-1")  # bytes, each as a character
             seconds = SHARE_OF_CELLS * (self.limits.call_seconds + self.limits.load_seconds)
-            load = {"load": self.name, "source": source, "seconds": seconds, "skipped": self._slow}
-            reply = self._exchange(None, load)
+            file = {"path": self.name, "source": source, "skipped": self._slow}
+            reply = self._exchange({"do": "load", "seconds": seconds, **file})
             self._slow = reply.get("value", [])
-            self.failed = exception(reply["failed"]) if reply.get("failed") else None
+            self.failed = wire.exception(reply["failed"]) if reply.get("failed") else None
         except Exception:
             self._end()
             raise
@@ -201,7 +181,9 @@ class Link:
     def _refer(self, thing: Any) -> Any:
         """Return a reference to an object of the submission, or to a function of the grader."""
         if isinstance(thing, Remote):
-            return self._crossing(thing._reference)
+            if thing._start not in (0, self._started):
+                raise StoppedError("what it gave has ended with its process")
+            return thing._reference
         if not callable(thing):
             raise TypeError(f"{type(thing).__name__} cannot be handed to a submission")
         known = [i for i, function in enumerate(self._functions) if function is thing]
@@ -210,50 +192,13 @@ class Link:
         number = known[0] if known else len(self._functions) - 1
         return {"function": number, "repeatable": getattr(thing, "repeatable", False)}
 
-    def _crossing(self, reference: Any) -> Any:
-        """Return a reference as the submission's process knows it; it ends with that process."""
-        if not isinstance(reference, tuple):
-            return reference
-        number, start = reference
-        if start != self._started:
-            raise StoppedError("what it gave has ended with its process")
-        return number
-
     def _resolve(self, reference: Any) -> Any:
         """Return the object here that stands for an object or function of the submission."""
         if "function" in reference:
             return self._functions[reference["function"]]
-        here, text = (reference["id"], self._started), str(reference["text"])
+        number, text = reference["id"], str(reference["text"])
+        thing = Remote(self, number, text)
         if "parameters" in reference:
-            return RemoteFunction(self, here, text, reference["parameters"])
-        return Remote(self, here, text)
-
-    def _decoded(self, data: Any) -> Any:
-        try:
-            return wire.decode(data, self._resolve)
-        except (ValueError, IndexError) as error:
-            self._end()
-            raise StoppedError(f"its answer could not be understood: {error}") from None
-
-
-def exception(told: Any) -> Exception:
-    """Build the exception that was raised there: the same name, the nearest class known here."""
-    try:
-        kinds, text = [str(kind) for kind in told["kinds"]], str(told["text"])
-        place = tuple((str(label), str(line)) for label, line in told["place"])
-    except (TypeError, KeyError, ValueError):
-        kinds, text, place = [], "something, but would not say what", ()
-    name = kinds[0] if kinds and kinds[0].isidentifier() else "Exception"
-    error: Exception = type(name, (_known(kinds),), {"__str__": lambda self: text})(text)
-    error.place = place  # type: ignore[attr-defined]
-    return error
-
-
-def _known(kinds: list[str]) -> type[Exception]:
-    """Return the first known class; one that is not an Exception, SystemExit, becomes one here."""
-    for kind in (getattr(builtins, kind, None) for kind in kinds):
-        if isinstance(kind, type) and issubclass(kind, Exception):
-            with contextlib.suppress(TypeError):  # some need more than a text
-                kind("")
-                return kind
-    return Exception
+            thing = RemoteFunction(self, number, text, reference["parameters"])
+        thing._start = self._started
+        return thing

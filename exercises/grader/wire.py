@@ -1,13 +1,16 @@
-"""How values are sent between the processes of the grader and a submission.
+"""How messages are sent between the processes of the grader and a submission.
 
-Only data is sent: numbers, texts, arrays, and lists, tuples and mappings of them. Anything else,
-such as a function, stays where it is, and a reference is sent. Nothing that arrives is executed, as
-an unpickled object would be.
+A message is a value: numbers, texts, arrays, and lists, tuples and mappings of them, as one line of
+JSON. Anything else, such as a function, stays where it is, and a reference is sent. Nothing that
+arrives is executed, as an unpickled object would be.
 """
 
 import base64
+import builtins
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -16,56 +19,43 @@ PLAIN = (bool, int, float, str, type(None))
 KINDS = "biufcU"  # arrays of bool, integers, floats, complex numbers, texts
 
 
-def dumps(message: Any) -> bytes:
-    """Write a message of encoded values as one line."""
-    return json.dumps(message).encode() + b"\n"
+def dumps(value: Any, refer: Callable[[Any], Any]) -> bytes:
+    """Write a value as one line; ``refer`` returns a reference to an object that stays here."""
+    return json.dumps(_encoded(value, refer)).encode() + b"\n"
 
 
-def loads(line: bytes) -> Any:
-    """Read a line.
+def loads(line: bytes, resolve: Callable[[Any], Any]) -> Any:
+    """Read a line; ``resolve`` returns the object of a reference.
 
     Raises
     ------
     ValueError
-        If the line is not a message.
+        If the line is not a value.
     """
     try:
-        return json.loads(line)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
+        return _decoded(json.loads(line), resolve)
+    except (TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
+        raise ValueError(f"no value is encoded like this: {error}") from None
 
 
-def encode(value: Any, refer: Callable[[Any], Any]) -> Any:
-    """Turn a value into JSON's types; ``refer`` returns a reference for anything else."""
+def _encoded(value: Any, refer: Callable[[Any], Any]) -> Any:
     if type(value) in PLAIN:
         return value
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in KINDS:
-        return {"array" if isinstance(value, np.ndarray) else "scalar": _packed(value)}
+        kind, array = "array" if isinstance(value, np.ndarray) else "scalar", np.asarray(value)
+        data = base64.b64encode(array.tobytes()).decode()
+        return {kind: [array.dtype.str, list(array.shape), data]}
     if isinstance(value, str):  # a StrEnum: send its text
         return str.__str__(value)
     if isinstance(value, complex):
         return {"complex": [value.real, value.imag]}
     if isinstance(value, list):
-        return [encode(part, refer) for part in value]
+        return [_encoded(part, refer) for part in value]
     if isinstance(value, tuple):
-        return {"tuple": [encode(part, refer) for part in value]}
+        return {"tuple": [_encoded(part, refer) for part in value]}
     if isinstance(value, dict):
-        return {"dict": [[encode(part, refer) for part in pair] for pair in value.items()]}
+        return {"dict": [[_encoded(part, refer) for part in pair] for pair in value.items()]}
     return {"reference": refer(value)}
-
-
-def decode(data: Any, resolve: Callable[[Any], Any]) -> Any:
-    """Turn the result of ``encode`` into the value; ``resolve`` returns the object of a reference.
-
-    Raises
-    ------
-    ValueError
-        If this is not the code of a value.
-    """
-    try:
-        return _decoded(data, resolve)
-    except (TypeError, KeyError, AttributeError, RecursionError, OverflowError) as error:
-        raise ValueError(f"no value is encoded like this: {error}") from None
 
 
 def _decoded(data: Any, resolve: Callable[[Any], Any]) -> Any:
@@ -74,10 +64,12 @@ def _decoded(data: Any, resolve: Callable[[Any], Any]) -> Any:
     if isinstance(data, list):
         return [_decoded(part, resolve) for part in data]
     ((kind, content),) = data.items()
-    if kind == "array":
-        return _unpacked(content)
-    if kind == "scalar":
-        return _unpacked(content)[()]
+    if kind in ("array", "scalar"):
+        name, shape, text = content
+        if np.dtype(name).kind not in KINDS:
+            raise ValueError(f"arrays of {name} are not sent")
+        array = np.frombuffer(base64.b64decode(text, validate=True), name).reshape(shape).copy()
+        return array if kind == "array" else array[()]
     if kind == "complex":
         return complex(*content)
     if kind == "tuple":
@@ -89,49 +81,58 @@ def _decoded(data: Any, resolve: Callable[[Any], Any]) -> Any:
     raise ValueError(f"values of the kind {kind!r} are not known")
 
 
-def _packed(value: Any) -> list[Any]:
-    array = np.asarray(value)
-    return [array.dtype.str, list(array.shape), base64.b64encode(array.tobytes()).decode()]
-
-
-def _unpacked(content: list[Any]) -> Any:
-    name, shape, text = content
-    dtype = np.dtype(name)
-    if dtype.kind not in KINDS:
-        raise ValueError(f"arrays of {name} do not cross")
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype).reshape(shape).copy()
-
-
-def write_back(old: Any, new: Any) -> None:
-    """Change an argument as the other side changed its copy."""
+def written_back(old: Any, new: Any) -> Any:
+    """Return an argument as the other side changed its copy, in the old object if possible."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        if old.shape == new.shape and old.dtype == new.dtype and old.flags.writeable:
+        if (old.shape, old.dtype) == (new.shape, new.dtype) and old.flags.writeable:
             old[...] = new
+            return old
     elif isinstance(old, dict) and isinstance(new, dict):
-        for key in [key for key in old if key not in new]:
-            del old[key]
-        for key, value in new.items():
-            _put(old, key, value, there=key in old)
-    elif isinstance(old, list) and isinstance(new, list):
-        del old[len(new) :]
-        for i, value in enumerate(new):
-            if i == len(old):
-                old.append(value)
-            else:
-                _put(old, i, value, there=True)
-    elif isinstance(old, tuple) and isinstance(new, tuple):
-        for one, other in zip(old, new, strict=False):
-            write_back(one, other)
+        changed = {key: written_back(old.get(key), value) for key, value in new.items()}
+        old.clear()
+        old.update(changed)
+        return old
+    elif isinstance(old, list | tuple) and type(new) is type(old):
+        parts = [written_back(*pair) for pair in zip_longest(old, new)][: len(new)]
+        if isinstance(old, tuple):
+            return tuple(parts)
+        old[:] = parts
+        return old
+    return new
 
 
-def _put(holder: Any, key: Any, value: Any, *, there: bool) -> None:
-    """Replace the content of a list or a mapping, but keep arrays and holders that only changed."""
-    old = holder[key] if there else None
-    if isinstance(old, np.ndarray):
-        fits = isinstance(value, np.ndarray) and value.shape == old.shape
-    else:
-        fits = isinstance(old, dict | list) and type(old) is type(value)
-    if fits:
-        write_back(old, value)
-    else:
-        holder[key] = value
+# --- exceptions --------------------------------------------------------------------------------
+
+
+def told(error: BaseException, text: str, place: Iterable[tuple[str, str]] = ()) -> list[Any]:
+    """Describe an exception: its classes, its text, and labeled lines that say where it was."""
+    return [[kind.__name__ for kind in type(error).__mro__], text, list(place)]
+
+
+def exception(told: Any) -> Exception:
+    """Build an exception that the other side described: its name, the nearest class known here.
+
+    Raises
+    ------
+    ValueError
+        If it is described in another way.
+    """
+    try:
+        kinds, text, lines = told
+        place = tuple((str(label), str(line)) for label, line in lines)
+        name = kinds[0] if str(kinds[0]).isidentifier() else "Exception"
+        error: Exception = type(name, (_known(kinds),), {"__str__": lambda self: str(text)})(text)
+    except (TypeError, LookupError) as problem:
+        raise ValueError(f"no exception is described like this: {problem}") from None
+    error.place = place  # type: ignore[attr-defined]
+    return error
+
+
+def _known(kinds: Iterable[str]) -> type[Exception]:
+    """Return the first known class; one that is not an Exception, SystemExit, becomes one here."""
+    for kind in (getattr(builtins, kind, None) for kind in kinds):
+        if isinstance(kind, type) and issubclass(kind, Exception):
+            with contextlib.suppress(TypeError):  # some need more than a text
+                kind("")
+                return kind
+    return Exception

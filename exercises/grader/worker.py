@@ -7,8 +7,8 @@ expected value is ever here, so a submission finds nothing to patch or report: i
 The only other modules of the course here are ``kernel``, ``cells`` and ``wire``.
 """
 
-import builtins
 import contextlib
+import copy
 import ctypes
 import inspect
 import os
@@ -17,46 +17,24 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any
 
 from grader import wire
 from grader.kernel import Kernel
 
 OPEN_FILES = 64
-MOST_REMEMBERED = 100_000  # answers of the grader's functions; some hundred bytes each
 MOST_SAID = 500  # characters of an error or of an object, for a reader
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38  # Linux
 
 
-class Channel:
-    """The conversation with the grader, on the original standard input and output."""
+class Pupil:
+    """A submission that does what the grader asks for: look up a name, call a function."""
 
     def __init__(self) -> None:
-        self._in: BinaryIO = os.fdopen(os.dup(0), "rb")
-        self._out: BinaryIO = os.fdopen(os.dup(1), "wb")
+        self._in, self._out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)  # the submission prints to standard error
-
-    def send(self, message: dict[str, Any]) -> None:
-        """Send one message."""
-        self._out.write(wire.dumps(message))
-        self._out.flush()
-
-    def receive(self) -> dict[str, Any]:
-        """Wait for the next message; if the grader has ended, end."""
-        line = self._in.readline()
-        if not line:
-            os._exit(0)
-        message: dict[str, Any] = wire.loads(line)
-        return message
-
-
-class Pupil:
-    """A submission that answers questions: the value of a name, the result of a call."""
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
         self.path = ""  # of the submission: a name for messages; there is no file
         self.kernel: Any = None
         self.kept: list[Any] = []  # objects that were mentioned but cannot be sent
@@ -64,63 +42,64 @@ class Pupil:
         self.theirs: dict[int, Callable[..., Any]] = {}
         self.remembered: dict[bytes, Any] = {}  # questions to them, with the answers
 
-    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Do what the message asks for. An exception is an answer, too."""
-        try:
-            if "load" in message:
-                self.path, source = message["load"], message["source"].encode("latin-1")
-                self.kernel = Kernel(self.path, source, message["seconds"], message["skipped"])
-                first = self.kernel.first_failure
-                return {"value": self.kernel.slow, "failed": first and self._told(first)}
-            thing = self._resolve(message["on"])
-            return (
-                self._get(thing, message["get"]) if "get" in message else self._call(thing, message)
-            )
-        except BaseException as error:
-            return {"raised": self._told(error)}
-
-    def _get(self, thing: Any, name: str) -> dict[str, Any]:
-        missing = object()
-        value = getattr(thing, name, missing)
-        if value is not missing:
-            return {"value": self._encode(value)}
-        if thing is self.kernel.module:
-            failed = self.kernel.missed(name) or self.kernel.first_failure
-            if failed:
-                raise failed
-        return {"missing": name}
-
-    def _call(self, function: Callable[..., Any], message: dict[str, Any]) -> dict[str, Any]:
-        arguments, keywords = self._decode([message["arguments"], message["keywords"]])
-        before = self._encode([arguments, keywords])
-        value = function(*arguments, **keywords)
-        after = self._encode([arguments, keywords])
-        answer = {"value": self._encode(value)}
-        return answer if after == before else {**answer, "after": after}
-
-    def ask(self, reference: Any, arguments: Any, keywords: Any) -> Any:
-        """Call a function of the grader, unless its answer is known."""
-        asked = self._encode([list(arguments), keywords])
-        question = {"ask": reference["function"], "arguments": asked[0], "keywords": asked[1]}
-        if not reference["repeatable"]:
-            return self._decode(self._answer_to(question))
-        key = wire.dumps(question)
-        if key not in self.remembered:
-            if len(self.remembered) == MOST_REMEMBERED:
-                self.remembered.clear()
-            self.remembered[key] = self._answer_to(question)
-        return self._decode(self.remembered[key])
-
-    def _answer_to(self, question: dict[str, Any]) -> Any:
-        """Ask the grader, which may call the submission before it answers."""
-        self.channel.send(question)
+    def converse(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a message, and do what the grader asks for until it replies."""
+        line = wire.dumps(message, self._refer)
         while True:
-            message = self.channel.receive()
-            if "answer" in message:
-                return message["answer"]
-            if "refused" in message:
-                raise exception(message["refused"], message["text"])
-            self.channel.send(self.answer(message))
+            self._out.write(line)
+            self._out.flush()
+            received = self._in.readline()
+            if not received:  # the grader has ended
+                os._exit(0)
+            try:
+                reply: dict[str, Any] = wire.loads(received, self._resolve)
+                if "do" not in reply:
+                    return reply
+                line = wire.dumps(self._done(**reply), self._refer)
+            except BaseException as error:  # an exception is an answer, too
+                line = wire.dumps({"raised": self._told(error)}, self._refer)
+
+    def _done(self, do: str, **message: Any) -> dict[str, Any]:
+        ways: dict[str, Callable[..., dict[str, Any]]]
+        ways = {"load": self._load, "get": self._get, "call": self._call}
+        return ways[do](**message)
+
+    def _load(self, path: str, source: str, seconds: float, skipped: list[int]) -> dict[str, Any]:
+        self.path = path
+        self.kernel = Kernel(path, source.encode("latin-1"), seconds, skipped)
+        first = self.kernel.first_failure
+        return {"value": self.kernel.slow, "failed": first and self._told(first)}
+
+    def _get(self, owner: Any, name: str) -> dict[str, Any]:
+        missing = object()
+        value = getattr(owner, name, missing)
+        if value is not missing:
+            return {"value": value}
+        failed = self.kernel.missed(name) or self.kernel.first_failure
+        if failed and owner is self.kernel.module:
+            raise failed
+        return {}
+
+    def _call(self, function: Any, arguments: Any, keywords: Any) -> dict[str, Any]:
+        before = wire.dumps([arguments, keywords], self._refer)
+        answer = {"value": function(*arguments, **keywords)}
+        if wire.dumps([arguments, keywords], self._refer) != before:
+            answer["after"] = [arguments, keywords]
+        return answer
+
+    def _ask(self, function: Any, repeatable: bool, arguments: Any, keywords: Any) -> Any:
+        """Call a function of the grader, unless its answer is known."""
+        given = {"arguments": list(arguments), "keywords": keywords}
+        question = {"do": "call", "function": function, **given}
+        key = wire.dumps(question, self._refer) if repeatable else b""
+        if key in self.remembered:
+            return copy.deepcopy(self.remembered[key])
+        reply = self.converse(question)
+        if "raised" in reply:
+            raise wire.exception(reply["raised"])
+        if repeatable:
+            self.remembered[key] = copy.deepcopy(reply["value"])
+        return reply["value"]
 
     def _resolve(self, reference: Any) -> Any:
         """Return the object that the grader means: the module, or one that was mentioned before."""
@@ -130,17 +109,13 @@ class Pupil:
             return self.kept[reference]
         if "name" in reference:
             return getattr(self.kernel.module, reference["name"])
-        return self._function(reference)
-
-    def _function(self, reference: Any) -> Callable[..., Any]:
-        """Return the function here that stands for one of the grader's, always the same one."""
         number = reference["function"]
         if number not in self.theirs:
 
             def f(*arguments: Any, **keywords: Any) -> Any:
-                return self.ask(reference, arguments, keywords)
+                return self._ask(f, reference["repeatable"], arguments, keywords)
 
-            self.theirs[number] = f
+            self.theirs[number] = f  # always the same one
             self.ids[id(f)] = reference
         return self.theirs[number]
 
@@ -154,24 +129,15 @@ class Pupil:
             self.ids[id(thing)] = reference
         return self.ids[id(thing)]
 
-    def _encode(self, value: Any) -> Any:
-        return wire.encode(value, self._refer)
-
-    def _decode(self, data: Any) -> Any:
-        return wire.decode(data, self._resolve)
-
-    def _told(self, error: BaseException) -> dict[str, Any]:
+    def _told(self, error: BaseException) -> list[Any]:
         if isinstance(error, NameError) and self.kernel:
             error = self.kernel.missed(error.name) or error
         try:
             text = error.msg if isinstance(error, SyntaxError) else str(error)
         except BaseException:  # an error in its own class
             text = ""
-        return {
-            "kinds": [kind.__name__ for kind in type(error).__mro__],
-            "text": text[:MOST_SAID],
-            "place": [[label, text[:MOST_SAID]] for label, text in place(error, self.path)],
-        }
+        lines = ((label, line[:MOST_SAID]) for label, line in place(error, self.path))
+        return wire.told(error, text[:MOST_SAID], lines)
 
 
 def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
@@ -181,15 +147,6 @@ def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
         yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
     elif frames:
         yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
-
-
-def exception(kinds: list[str], text: str) -> Exception:
-    """Build the exception of a grader's function, with the nearest class that Python has."""
-    known = [getattr(builtins, kind, None) for kind in kinds]
-    base: type[Exception] = next(k for k in known if isinstance(k, type))
-    members = {"__init__": lambda self: None, "__str__": lambda self: text}
-    error: Exception = type(kinds[0], (base,), members)()
-    return error
 
 
 def _parameters(function: Any) -> list[str]:
@@ -235,12 +192,10 @@ def become(user: int) -> None:
 
 def main(seconds: str, memory: str, user: str) -> None:
     """Serve the grader until it ends."""
-    pupil = Pupil(Channel())
+    pupil = Pupil()
     limit(int(seconds), int(memory))
     become(int(user))
-    pupil.channel.send({"ready": True})
-    while True:
-        pupil.channel.send(pupil.answer(pupil.channel.receive()))
+    pupil.converse({"ready": True})
 
 
 if __name__ == "__main__":

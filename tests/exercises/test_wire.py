@@ -11,9 +11,9 @@ from grader import wire
 
 def crossed(value):
     """Send a value across; what cannot cross comes as a text that says what it was."""
-    line = wire.dumps(wire.encode(value, lambda thing: f"reference to {thing!r}"))
+    line = wire.dumps(value, lambda thing: f"reference to {thing!r}")
     assert line.count(b"\n") == 1
-    return wire.decode(wire.loads(line), lambda reference: reference)
+    return wire.loads(line, lambda reference: reference)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_object_stays_and_a_reference_crosses():
 )
 def test_an_invalid_value_is_refused(line):
     with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
-        wire.decode(wire.loads(line), lambda reference: reference)
+        wire.loads(line, lambda reference: reference)
 
 
 # --- what was done to an argument --------------------------------------------------------------
@@ -96,11 +96,11 @@ def test_an_invalid_value_is_refused(line):
 @pytest.mark.parametrize("other", [np.zeros(3), np.zeros(2, int)], ids=["shape", "dtype"])
 def test_an_array_can_only_be_replaced_by_an_array_like_it(other):
     array = np.ones(2)
-    wire.write_back([array], [other])
+    wire.written_back([array], [other])
     assert array.tolist() == [1, 1]
 
 
 def test_a_list_may_become_shorter():
     numbers = [1, 2, 3]
-    wire.write_back(numbers, [7])
+    wire.written_back(numbers, [7])
     assert numbers == [7]
