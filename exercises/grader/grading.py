@@ -6,27 +6,18 @@ A submission is a folder with files, at any depth, that are named like the learn
 
 import contextlib
 import resource
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from course import Exercise, checks_of, judge, not_run
+from course import Exercise, Outcome, checks_of, judge, not_run
 from grader.handed_in import HandedIn, NotTakenError, look
+from grader.kernel import TooSlowError, no_longer_than
 from grader.limits import PACKAGE_SECONDS, START_SECONDS, Limits
 from grader.link import Link
-from grader.report import (
-    GradedExercise,
-    Report,
-    clean,
-    clean_name,
-    graded_exercise,
-    not_graded,
-    software,
-)
+from grader.report import GradedExercise, Report, clean, clean_name, graded_exercise, software
 from grader.wall import Wall
 
 
@@ -40,7 +31,8 @@ class Loaded:
     def without_points(self, problem: str, *, failed: bool = False) -> GradedExercise:
         """Give no points, and say why."""
         results = tuple(not_run(check) for check in self.checks)
-        return not_graded(self.exercise, results, problem, failed=failed)
+        outcome = Outcome(self.exercise, self.exercise.work, results)
+        return graded_exercise(outcome, problem, failed=failed)
 
 
 def load_checks(exercises: Sequence[Exercise]) -> list[Loaded]:
@@ -54,24 +46,7 @@ def grade(
     wall: Wall,
     limits: Limits = Limits(),  # noqa: B008 - frozen
 ) -> Report:
-    """Grade one submission.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder of the submission.
-    exercises : sequence of Loaded
-        The exercises to hand in.
-    wall : Wall
-        The wall around it.
-    limits : Limits
-        The limits of each file.
-
-    Returns
-    -------
-    Report
-        The report on every exercise, even if nothing was handed in.
-    """
+    """Grade one submission; the report has every exercise, even if nothing was handed in."""
     begun = time.monotonic()
     handed_in = look(folder)
     graded = tuple(grade_exercise(handed_in, loaded, wall, limits) for loaded in exercises)
@@ -91,7 +66,8 @@ def grade_exercise(
         if exercise.package:
             limits = replace(limits, load_seconds=PACKAGE_SECONDS)
         link = Link(path.name.lower(), source, limits, wall)
-        with in_time(limits), in_memory(limits), link:
+        # The checks have limits, too: a submission can keep them busy.
+        with no_longer_than(2 * limits.seconds + START_SECONDS), in_memory(limits), link:
             outcome = judge(
                 exercise,
                 path,
@@ -99,23 +75,19 @@ def grade_exercise(
                 to_the_end=True,
                 load=lambda _: link.submission(),
             )
-        printed = clean(link.printed.decode(errors="replace"))
-        noted = [*handed_in.notes(exercise, taken, source)]
+        notes = [*handed_in.notes(exercise, taken, source)]
         if link.failed:
             what = clean_name(f"{type(link.failed).__name__}: {link.failed}")[:100]
-            noted.append(f"{exercise.name}.py fails, and goes on: {what}")
-        return graded_exercise(outcome, printed=printed, noted=tuple(noted))
+            notes.append(f"{exercise.name}.py fails, and goes on: {what}")
+        printed = clean(link.printed.decode(errors="replace"))
+        return replace(graded_exercise(outcome), printed=printed, notes=tuple(notes))
     except NotTakenError as error:
         return loaded.without_points(str(error), failed=error.failed)
-    except OutOfTime:
+    except TooSlowError:
         return loaded.without_points("the checks could not finish with its answers in time")
     except Exception as error:  # an error of the grader: only this report is lost
         problem = f"it could not be graded: {type(error).__name__}: {error}"
         return loaded.without_points(problem, failed=True)
-
-
-class OutOfTime(BaseException):
-    """The checks take too long with the answers they got; no check may catch this."""
 
 
 @contextlib.contextmanager
@@ -132,22 +104,3 @@ def in_memory(limits: Limits) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, before)
-
-
-@contextlib.contextmanager
-def in_time(limits: Limits) -> Iterator[None]:
-    """Stop the checks themselves: a submission can keep them busy."""
-
-    def stop(*_: object) -> None:
-        raise OutOfTime
-
-    if threading.current_thread() is not threading.main_thread():  # it gets no alarm
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, 2 * limits.seconds + START_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

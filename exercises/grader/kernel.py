@@ -16,7 +16,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Iterable, Iterator
-from types import FrameType, ModuleType
+from types import ModuleType
 
 from grader.cells import MARK
 
@@ -25,39 +25,19 @@ FOR_THE_KERNEL = re.compile(r"(\s*)([%!?].*|[\w.]+\s*=\s*[%!].*|.*\?\s*)")
 NOTHING = (SyntaxError, ValueError, RecursionError, MemoryError)  # code that has no syntax tree
 
 
-class TooSlowError(BaseException):
-    """A statement takes more than its share of the time; ``except Exception`` does not stop it."""
-
-
 class Kernel:
-    """The names that a submission defines.
+    """The names that a submission defines: a module, or the cells of a notebook.
 
-    Parameters
-    ----------
-    path : str
-        The name of its file, for messages.
-    source : bytes
-        A module, or the cells of a notebook.
-    seconds : float
-        The time for the whole file. Each statement may take half of the remaining time.
-    skipped : iterable of int
-        Lines of statements that took too long before, and are not tried again.
-
-    Attributes
-    ----------
-    module : ModuleType
-        The names that it has defined.
-    slow : list of int
-        The lines of all statements that took too long.
-    first_failure : BaseException or None
-        Of a module; None for a notebook, where failing cells are common.
+    ``path`` is the name of its file, for messages. Each statement may take half of the ``seconds``
+    that are left; the statements at the lines ``skipped`` took too long before.
     """
 
     def __init__(
         self, path: str, source: bytes, seconds: float, skipped: Iterable[int] = ()
     ) -> None:
-        self.path, self.slow = path, [*skipped]
-        self.first_failure: BaseException | None = None
+        self.path = path
+        self.slow = [*skipped]  # lines of all statements that took too long
+        self.first_failure: BaseException | None = None  # in a notebook failing cells are common
         self.module = ModuleType(f"submission_{path.partition('.')[0]}")
         self.module.__file__ = path
         self._end = time.monotonic() + seconds
@@ -91,7 +71,7 @@ class Kernel:
             try:
                 code = compile(ast.Module([node], []), self.path, "exec", self._flags, True)
                 self._flags |= code.co_flags & __future__.annotations.compiler_flag
-                with _no_longer_than((self._end - time.monotonic()) / 2):
+                with no_longer_than((self._end - time.monotonic()) / 2):
                     exec(code, vars(self.module))
             except BaseException as error:
                 if isinstance(error, TooSlowError):
@@ -118,14 +98,21 @@ def _tree(cell: str, path: str) -> ast.Module:
             lines[at] = f"{found[1]}pass"
 
 
+class TooSlowError(BaseException):
+    """Code takes more than its share of the time; ``except Exception`` does not stop it."""
+
+
 @contextlib.contextmanager
-def _no_longer_than(seconds: float) -> Iterator[None]:
-    def stop(_number: int, _frame: FrameType | None) -> None:
+def no_longer_than(seconds: float) -> Iterator[None]:
+    """Raise ``TooSlowError`` in the main thread when the time is over."""
+
+    def stop(*_: object) -> None:
         raise TooSlowError("it took too long: is there an endless loop?")
 
-    signal.signal(signal.SIGALRM, stop)
+    before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

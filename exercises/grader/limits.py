@@ -8,31 +8,14 @@ PACKAGE_SECONDS = 30.0  # for the packages of an exercise: torch takes 2 on an i
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of a submission.
+    """The limits of a submission; all seconds are of elapsed time."""
 
-    Attributes
-    ----------
-    call_seconds : float
-        For one call of one function, in elapsed time.
-    next_seconds : float
-        For each later call, once a call has taken too long: in a class of 200, six endless loops
-        would otherwise take longer than all the rest.
-    load_seconds : float
-        For loading the file, in addition to the time for a call.
-    seconds : float
-        For all the checks of an exercise.
-    memory : int
-        Bytes of address space. NumPy alone takes about 0.3e9.
-    answer : int
-        Bytes of one answer.
-    output : int
-        Bytes that may be printed.
-    """
-
-    call_seconds: float = 5.0
+    call_seconds: float = 5.0  # for one call of one function
+    # For each later call, once a call has taken too long: in a class of 200, six endless loops
+    # would otherwise take longer than all the rest.
     next_seconds: float = 1.0
-    load_seconds: float = 5.0
-    seconds: float = 60.0
-    memory: int = 2_000_000_000
-    answer: int = 4_000_000
-    output: int = 200_000
+    load_seconds: float = 5.0  # for loading the file, in addition to the time for a call
+    seconds: float = 60.0  # for all the checks of an exercise
+    memory: int = 2_000_000_000  # bytes of address space; NumPy alone takes about 0.3e9
+    answer: int = 4_000_000  # bytes of one answer
+    output: int = 200_000  # bytes that may be printed

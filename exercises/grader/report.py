@@ -1,15 +1,14 @@
 """The neutral report of grading, which the writers put into other forms."""
 
-import dataclasses
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import gradcheck_ref
-from course import Exercise, Outcome, Result
+from course import Exercise, Outcome
 
 FORMAT_VERSION = 2
 MOST_SAID = 4_000  # characters of the messages on a check or a file
@@ -17,59 +16,29 @@ MOST_SAID = 4_000  # characters of the messages on a check or a file
 
 @dataclass(frozen=True)
 class Graded:
-    """The points of one check.
+    """The points of one check."""
 
-    Attributes
-    ----------
-    id : str
-        Exercise and check: ``"06_relu/check_forward"``.
-    number : str
-        ``"06.1"``, in the order of the checks.
-    title : str
-        The sentence that learners read.
-    points, earned : float
-        The points of the check, and how many of them are earned.
-    status : str
-        ``"passed"``, ``"failed"``, ``"todo"`` or ``"not run"``.
-    message : str
-        Why it is not passed; empty if passed.
-    heldout : bool
-        Whether learners see it only after the due date.
-    """
-
-    id: str
-    number: str
-    title: str
-    points: float
+    id: str  # exercise and check: "06_relu/check_forward"
+    number: str  # "06.1", in the order of the checks
+    title: str  # the sentence that learners read
+    points: float  # to be earned
     earned: float
-    status: str
-    message: str
-    heldout: bool
+    status: str  # passed, failed, todo, or not run
+    message: str  # why it is not passed; empty if passed
+    heldout: bool  # whether learners see it only after the due date
 
 
 @dataclass(frozen=True)
 class GradedExercise:
-    """The points of one exercise.
-
-    Attributes
-    ----------
-    problem : str
-        Why no check could run; empty if the checks ran.
-    notes : tuple of str
-        Notes for the instructor.
-    printed : str
-        The beginning of what the submission printed.
-    failed : bool
-        Whether grading was impossible, so that 0 points are not a result.
-    """
+    """The points of one exercise."""
 
     name: str
     title: str
     checks: tuple[Graded, ...]
-    problem: str = ""
-    notes: tuple[str, ...] = ()
-    printed: str = ""
-    failed: bool = False
+    problem: str = ""  # why no check could run; empty if the checks ran
+    notes: tuple[str, ...] = ()  # for the instructor
+    printed: str = ""  # the beginning of what the submission printed
+    failed: bool = False  # whether grading was impossible, so that 0 points are not a result
 
     @property
     def earned(self) -> float:
@@ -84,25 +53,13 @@ class GradedExercise:
 
 @dataclass(frozen=True)
 class Report:
-    """The points of a submission.
+    """The points of a submission."""
 
-    Attributes
-    ----------
-    submission : str
-        The name of its folder.
-    wall : str
-        The wall around it.
-    seconds : float
-        How long the grading took.
-    software : str
-        The versions of Python and of the packages that graded it.
-    """
-
-    submission: str
+    submission: str  # the name of its folder
     exercises: tuple[GradedExercise, ...]
-    wall: str
-    seconds: float = 0.0
-    software: str = ""
+    wall: str  # the name of the wall around it
+    seconds: float = 0.0  # how long the grading took
+    software: str = ""  # the versions of Python and of the packages that graded it
 
     @property
     def earned(self) -> float:
@@ -126,49 +83,44 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""
-        totals = {"earned": self.earned, "points": self.points}
-        exercises = [
-            {**dataclasses.asdict(e), "earned": e.earned, "points": e.points}
-            for e in self.exercises
-        ]
         return {
             "format_version": FORMAT_VERSION,
             "submission": self.submission,
             "wall": self.wall,
             "software": self.software,
-            **totals,
+            "earned": self.earned,
+            "points": self.points,
             "seconds": round(self.seconds, 2),
-            "exercises": exercises,
+            "exercises": [
+                {**asdict(one), "earned": one.earned, "points": one.points}
+                for one in self.exercises
+            ],
         }
 
 
 def from_dict(data: dict[str, Any]) -> Report:
     """Build the report from the result of ``to_dict``."""
 
-    def fields(kind: type, given: dict[str, Any]) -> dict[str, Any]:
-        return {field.name: given[field.name] for field in dataclasses.fields(kind)}
+    def built(kind: Any, given: dict[str, Any], **parts: tuple[Any, ...]) -> Any:
+        return kind(**{field.name: given[field.name] for field in fields(kind)} | parts)
 
     exercises = []
-    for exercise in data["exercises"]:
-        kept = fields(GradedExercise, exercise)
-        kept["checks"] = tuple(Graded(**fields(Graded, check)) for check in exercise["checks"])
-        kept["notes"] = tuple(exercise["notes"])
-        exercises.append(GradedExercise(**kept))
-    return Report(**{**fields(Report, data), "exercises": tuple(exercises)})
+    for one in data["exercises"]:
+        checks = tuple(built(Graded, check) for check in one["checks"])
+        exercises.append(built(GradedExercise, one, checks=checks, notes=tuple(one["notes"])))
+    report: Report = built(Report, data, exercises=tuple(exercises))
+    return report
 
 
 def software(exercises: Sequence[Exercise]) -> str:
     """Return the versions of Python and of the packages that grade the exercises."""
-    own = f"Python {platform.python_version()}, gradcheck_ref {gradcheck_ref.__version__}"
-    packages = {"numpy", *(exercise.package for exercise in exercises if exercise.package)}
-    return ", ".join([own, *(f"{name} {_version(name)}" for name in sorted(packages))])
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "is not there"
+    told = [f"Python {platform.python_version()}, gradcheck_ref {gradcheck_ref.__version__}"]
+    for name in sorted({"numpy", *(exercise.package for exercise in exercises)} - {""}):
+        try:
+            told.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            told.append(f"{name} is not there")
+    return ", ".join(told)
 
 
 def number(points: float) -> str:
@@ -176,16 +128,9 @@ def number(points: float) -> str:
     return f"{round(points, 2):g}"
 
 
-def graded_exercise(
-    outcome: Outcome,
-    *,
-    problem: str = "",
-    printed: str = "",
-    noted: tuple[str, ...] = (),
-    failed: bool = False,
-) -> GradedExercise:
-    """Give points for the results of the checks."""
-    exercise = outcome.exercise
+def graded_exercise(outcome: Outcome, problem: str = "", *, failed: bool = False) -> GradedExercise:
+    """Give points for the results of the checks; none if there is a problem, which says why."""
+    exercise, problem = outcome.exercise, clean(problem)
     graded: list[Graded] = []
     for result in outcome.results:
         message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
@@ -205,34 +150,21 @@ def graded_exercise(
                 heldout=result.check.startswith("heldout_"),
             )
         )
-    if exercise.whole:
-        graded.append(_whole(exercise, graded, problem))
-    return GradedExercise(
-        exercise.name, exercise.title, tuple(graded), problem, noted, printed, failed
-    )
-
-
-def _whole(exercise: Exercise, graded: list[Graded], problem: str) -> Graded:
-    """Return the result for all checks together: an answer with any mistake is wrong."""
-    missing = [check.number for check in graded if check.status != "passed"]
-    return Graded(
-        id=f"{exercise.name}/whole",
-        number=f"{exercise.number}.{len(graded) + 1}",
-        title="The whole exercise is right.",
-        points=exercise.whole,
-        earned=0 if missing else exercise.whole,
-        status="not run" if problem else "failed" if missing else "passed",
-        message=problem or (f"not passed: {', '.join(missing)}" if missing else ""),
-        heldout=any(check.heldout for check in graded),
-    )
-
-
-def not_graded(
-    exercise: Exercise, not_run: tuple[Result, ...], problem: str, *, failed: bool = False
-) -> GradedExercise:
-    """Give no points, and say why."""
-    outcome = Outcome(exercise, exercise.work, not_run)
-    return graded_exercise(outcome, problem=clean(problem), failed=failed)
+    if exercise.whole:  # for all checks together: an answer with any mistake is wrong
+        missing = [check.number for check in graded if check.status != "passed"]
+        graded.append(
+            Graded(
+                id=f"{exercise.name}/whole",
+                number=f"{exercise.number}.{len(graded) + 1}",
+                title="The whole exercise is right.",
+                points=exercise.whole,
+                earned=0 if missing else exercise.whole,
+                status="not run" if problem else "failed" if missing else "passed",
+                message=problem or (f"not passed: {', '.join(missing)}" if missing else ""),
+                heldout=any(check.heldout for check in graded),
+            )
+        )
+    return GradedExercise(exercise.name, exercise.title, tuple(graded), problem, failed=failed)
 
 
 # Control characters, surrogates, and characters that reverse a line: not for XML or a terminal.
