@@ -1,14 +1,13 @@
 """Bundles: the course for students, and the grader for each platform.
 
-A bundle is a mapping of names to members, written as a folder or as a zip file. None holds a
-solution.
+A bundle is a mapping of names to contents, written as a folder or as a zip file. None holds a
+solution. What begins with ``#!`` is a script that a platform starts.
 """
 
 import ast
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -20,21 +19,13 @@ from judging import PRIVATE
 # By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = ("course", "expect", "in_notebook", "judging", "run", "screen", "verify")
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
-IN_A_PAGE = ("course", "expect", "in_page", "judging", "screen")
+CHECK = ("course", "expect", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
 
 
-@dataclass(frozen=True)
-class Member:
-    """A file of a bundle."""
-
-    content: bytes
-    executable: bool = False
-
-
-Bundle = dict[str, Member]
+Bundle = dict[str, bytes]
 
 
 def students(exercises: Sequence[Exercise]) -> Bundle:
@@ -42,16 +33,15 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
     bundle = _everything(exercises, LEARNERS, heldout=False)
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
-        bundle[name] = Member(without_heldout(bundle[name].content))
-    bundle |= {name: Member(content) for name, content in reading(exercises).items()}
-    return {**bundle, "README.md": Member(_readme(exercises).encode())}
+        bundle[name] = without_heldout(bundle[name])
+    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
+    readme = README.format(first=exercises[0].number, files="\n".join(files))
+    return {**bundle, **reading(exercises), "README.md": readme.encode()}
 
 
-def machinery_in_a_page() -> Bundle:
-    """Return the modules that check any exercise on a page of the site, besides the package."""
-    return {
-        f"exercises/{name}.py": Member((HERE / f"{name}.py").read_bytes()) for name in IN_A_PAGE
-    }
+def machinery_in_a_page(check: str = "in_page") -> Bundle:
+    """Return the modules that check any exercise in a page or notebook, besides the package."""
+    return {f"exercises/{name}.py": (HERE / f"{name}.py").read_bytes() for name in (*CHECK, check)}
 
 
 def exercise_in_a_page(exercise: Exercise) -> Bundle:
@@ -60,15 +50,11 @@ def exercise_in_a_page(exercise: Exercise) -> Bundle:
     The page of a project also has the archives of the exercises that it needs, whose manifests
     differ.
     """
-    folder, manifest = (
-        f"exercises/{exercise.name}",
-        manifest_of(with_needs(exercise), heldout=False),
-    )
-    checks = without_heldout((exercise.folder / "checks.py").read_bytes())
+    folder = f"exercises/{exercise.name}"
     return {
-        "exercises/course.toml": Member(manifest.encode()),
-        f"{folder}/checks.py": Member(checks),
-        f"{folder}/starter.py": Member((exercise.folder / "starter.py").read_bytes()),
+        "exercises/course.toml": manifest_of(with_needs(exercise), heldout=False).encode(),
+        f"{folder}/checks.py": without_heldout((exercise.folder / "checks.py").read_bytes()),
+        f"{folder}/starter.py": (exercise.folder / "starter.py").read_bytes(),
     }
 
 
@@ -81,29 +67,18 @@ def with_needs(exercise: Exercise) -> list[Exercise]:
 
 def gradescope(exercises: Sequence[Exercise]) -> Bundle:
     """Return the autograder of Gradescope, for a zip file."""
-    chosen = ",".join(exercise.number for exercise in exercises)
-    return {
-        **_grader(exercises),
-        "setup.sh": _script(SETUP_GRADESCOPE.replace("@packages@", _packages(exercises))),
-        "run_autograder": _script(RUN_GRADESCOPE.format(chosen=chosen)),
-    }
+    scripts = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
+    return _grader(exercises, scripts)
 
 
 def prairielearn(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``serverFilesCourse`` of PrairieLearn."""
-    return {
-        **_grader(exercises),
-        "run.sh": _script(RUN_PRAIRIELEARN),
-    }
+    return _grader(exercises, {"run.sh": "prairielearn_run.sh"})
 
 
 def classroom50(exercises: Sequence[Exercise]) -> Bundle:
     """Return a folder for ``autograders`` of Classroom 50."""
-    chosen = ",".join(exercise.number for exercise in exercises)
-    return {
-        **_grader(exercises),
-        "autograder.py": _script(RUN_CLASSROOM50.format(chosen=chosen)),
-    }
+    return _grader(exercises, {"autograder.py": "classroom50_run.py"})
 
 
 GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50": classroom50}
@@ -112,13 +87,19 @@ GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50"
 # --- contents ----------------------------------------------------------------------------------
 
 
-def _grader(exercises: Sequence[Exercise]) -> Bundle:
-    """Return the grader, with the private cases if there are any."""
+def _grader(exercises: Sequence[Exercise], scripts: dict[str, str]) -> Bundle:
+    """Return the grader, the private cases if there are any, and what the platform starts."""
     bundle = _everything(exercises, GRADERS_NEED, heldout=True)
     for path in (HERE / "grader").glob("*.py"):
-        bundle[f"exercises/grader/{path.name}"] = Member(path.read_bytes())
+        bundle[f"exercises/grader/{path.name}"] = path.read_bytes()
     if PRIVATE.exists():
-        bundle[f"exercises/{PRIVATE.name}"] = Member(PRIVATE.read_bytes())
+        bundle[f"exercises/{PRIVATE.name}"] = PRIVATE.read_bytes()
+    packages = sorted({f" {exercise.package}" for exercise in exercises if exercise.package})
+    chosen = ",".join(exercise.number for exercise in exercises)
+    for name, script in scripts.items():
+        text = (HERE / "grader" / "scripts" / script).read_text(encoding="utf-8")
+        text = text.replace("@exercises@", chosen).replace("@packages@", "".join(packages))
+        bundle[name] = text.encode()
     return bundle
 
 
@@ -137,10 +118,9 @@ def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout:
     }
     for exercise in exercises:
         bundle |= {f"exercises/{exercise.name}/{name}": exercise.folder / name for name in files}
-    manifest = manifest_of(exercises, heldout=heldout).encode()
     return {
-        **{name: Member(path.read_bytes()) for name, path in bundle.items()},
-        "exercises/course.toml": Member(manifest),
+        **{name: path.read_bytes() for name, path in bundle.items()},
+        "exercises/course.toml": manifest_of(exercises, heldout=heldout).encode(),
     }
 
 
@@ -186,22 +166,10 @@ hand in under the names they have, are these files; `run.py {first}` begins the 
 """
 
 
-def _readme(exercises: Sequence[Exercise]) -> str:
-    """Return the page that a student opens first."""
-    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
-    return README.format(first=exercises[0].number, files="\n".join(files))
-
-
 def _apart(exercise: Exercise) -> str:
     """Return the special needs of an exercise, if it has any."""
     needs = f", needs {exercise.package}" if exercise.package else ""
     return ", optional" * exercise.optional + needs
-
-
-def _packages(exercises: Sequence[Exercise]) -> str:
-    """Return the packages to install for these exercises, for a shell."""
-    more = sorted({exercise.package for exercise in exercises if exercise.package})
-    return " ".join(["'numpy>=2.0'", *more])
 
 
 # --- files -------------------------------------------------------------------------------------
@@ -212,110 +180,23 @@ def write_zip(bundle: Bundle, path: Path | IO[bytes], *, compressed: bool = Fals
     # The bytes depend on the version of zlib.
     way = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
     with zipfile.ZipFile(path, "w") as file:
-        for name, member in sorted(bundle.items()):
+        for name, content in sorted(bundle.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.create_system = 3  # Unix: the mode below counts
-            info.external_attr = (0o100755 if member.executable else 0o100644) << 16
-            file.writestr(info, member.content, way)
+            info.external_attr = (0o100000 | _mode(content)) << 16
+            file.writestr(info, content, way)
 
 
 def write_folder(bundle: Bundle, folder: Path) -> None:
-    """Write a folder.
-
-    Raises
-    ------
-    ValueError
-        If it is not empty: an old file could stay in it.
-    """
+    """Write a folder; if it is not empty, an old file could stay in it, so that is refused."""
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is not empty: choose a new folder")
-    for name, member in bundle.items():
+    for name, content in bundle.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(member.content)
-        path.chmod(0o755 if member.executable else 0o644)
+        path.write_bytes(content)
+        path.chmod(_mode(content))
 
 
-# --- scripts that the platforms start ----------------------------------------------------------
-
-
-def _script(text: str) -> Member:
-    return Member(text.lstrip().encode(), executable=True)
-
-
-SETUP_GRADESCOPE = r"""
-#!/usr/bin/env bash
-# Run once by Gradescope, when the image is built: a Python of 3.11 or newer, with NumPy.
-set -euo pipefail
-root=${AUTOGRADER_ROOT:-/autograder}
-
-new_enough() {
-  "$1" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
-}
-find_python() {
-  for python in python3 python3.14 python3.13 python3.12 python3.11; do
-    if new_enough "$python"; then echo "$python"; return; fi
-  done
-  return 1
-}
-
-if ! find_python >/dev/null; then
-  apt-get update
-  apt-get install -y python3 python3-venv
-  find_python >/dev/null || apt-get install -y python3.11 python3.11-venv
-fi
-"$(find_python)" -m venv "$root/venv"
-"$root/venv/bin/pip" install @packages@
-"""
-
-RUN_GRADESCOPE = r"""
-#!/usr/bin/env bash
-# Run by Gradescope for each submission.
-set -euo pipefail
-root=${{AUTOGRADER_ROOT:-/autograder}}
-python=$root/venv/bin/python
-[ -x "$python" ] || python=python3
-
-# The platform's container is the wall. No other user in it may read the checks or the results.
-mkdir -p "$root/results"
-chmod go= "$root/source" "$root/results"
-"$python" -B "$root/source/exercises/run.py" grade "$root/submission" --no-wall \
-  --only {chosen} --gradescope "$root/results/results.json"
-"""
-
-RUN_PRAIRIELEARN = r"""
-#!/usr/bin/env bash
-# Run by PrairieLearn for each submission; the exercises of the question are its arguments.
-set -euo pipefail
-root=${GRADE_ROOT:-/grade}
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-
-# The platform's container is the wall. No other user in it may read the checks or the results.
-mkdir -p "$root/results"
-chmod go= "$here" "$root/results"
-python3 -B "$here/exercises/run.py" grade "$root/student" --no-wall \
-  ${1:+--only "$1"} --prairielearn "$root/results/results.json"
-"""
-
-RUN_CLASSROOM50 = r'''
-#!/usr/bin/env python3
-"""Run by Classroom 50 for each submission, in the student's checkout; writes result.json."""
-
-import importlib.util
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-if importlib.util.find_spec("numpy") is None:
-    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "numpy>=2.0"], check=True)
-run = Path(__file__).resolve().parent / "exercises" / "run.py"
-words = ["grade", ".", "--only", "{chosen}", "--classroom50", "result.json"]
-# The platform's runner may become root, who can install bubblewrap, and use it on every system.
-root = ["sudo", "-n", "--preserve-env"] if os.getuid() and shutil.which("sudo") else []
-if shutil.which("bwrap") is None and shutil.which("apt-get"):
-    for asked in (["update"], ["install", "--yes", "bubblewrap"]):
-        subprocess.run([*root, "apt-get", "--quiet", *asked], stdout=sys.stderr)
-sys.exit(subprocess.run([*root, sys.executable, "-B", run, *words]).returncode)
-'''
+def _mode(content: bytes) -> int:
+    return 0o755 if content.startswith(b"#!") else 0o644

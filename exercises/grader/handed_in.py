@@ -2,8 +2,10 @@
 
 import os
 import stat
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from course import Exercise, has_complex_numbers, takes_from_the_package
@@ -19,26 +21,18 @@ MOST_DEPTH = 30
 class NotTakenError(Exception):
     """There is no file to grade; the message says why. ``failed`` if that cannot be known."""
 
-    failed = False
+    def __init__(self, why: str, *, failed: bool = False) -> None:
+        super().__init__(why)
+        self.failed = failed
 
 
 @dataclass(frozen=True)
 class HandedIn:
-    """The files of a submission, those nearest to the top first.
-
-    Attributes
-    ----------
-    folder : Path
-        Where they are.
-    files : tuple of str
-        Their paths in the folder; also of links, pipes and the like.
-    troubles : tuple of str
-        Files that could not be read.
-    """
+    """The files of a submission."""
 
     folder: Path
-    files: tuple[str, ...]
-    troubles: tuple[str, ...]
+    files: tuple[str, ...]  # paths in the folder, nearest to the top first; also of links, pipes
+    troubles: tuple[str, ...]  # what could not be read
 
     def called(self, exercise: Exercise) -> list[str]:
         """Return the files that are named like an exercise, in any case."""
@@ -46,20 +40,13 @@ class HandedIn:
         return [file for file in self.files if Path(file).name.lower() in wanted]
 
     def read(self, exercise: Exercise) -> tuple[str, bytes]:
-        """Return the path of the file that counts, and its content.
-
-        Raises
-        ------
-        NotTakenError
-            If there is no such file, or it cannot be read.
-        """
+        """Return the path of the file that counts, and its content, or raise a NotTakenError."""
         name, found = f"{exercise.name}.py", self.called(exercise)
         if not found:
             near = [f for f in self.files if exercise.name in f.lower()]
             but = f", but {clean_name(Path(near[0]).name)} is" if near else ""
-            error = NotTakenError("; ".join([f"{name} is not there{but}", *self.troubles]))
-            error.failed = bool(self.troubles)
-            raise error
+            why = "; ".join([f"{name} is not there{but}", *self.troubles])
+            raise NotTakenError(why, failed=bool(self.troubles))
         if not found[0].lower().endswith(".ipynb"):
             return found[0], _content(self.folder / found[0], name, MOST_BYTES)
         name = f"{exercise.name}.ipynb"
@@ -83,36 +70,28 @@ class HandedIn:
 
 def look(folder: Path) -> HandedIn:
     """Look through a folder, level by level; links are not followed."""
-    files: list[str] = []
-    troubles: list[str] = []
-    level, seen = [""], 0
-    for _ in range(MOST_DEPTH):
-        below: list[str] = []
-        for place in level:
-            try:
-                with os.scandir(folder / place) as entries:
-                    for entry in entries:
-                        seen += 1
-                        path = os.path.join(place, entry.name)
-                        is_folder = entry.is_dir(follow_symlinks=False)
-                        (below if is_folder else files).append(path)
-                        if seen == MOST_FILES:
-                            troubles.append(f"more than {MOST_FILES:,} files: not all looked at")
-                            return HandedIn(folder, _in_order(files), tuple(troubles))
-            except OSError as error:
-                where = clean_name(place)[:100] or "the folder"
-                troubles.append(f"{where} cannot be read: {error.strerror}")
-        level = below
-        if not level:
+    files, troubles = list[str](), list[str]()
+    places, left = deque([""]), MOST_FILES
+    while places and left:
+        place = places.popleft()
+        if len(Path(place).parts) == MOST_DEPTH:
+            deep = f"folders in folders, more than {MOST_DEPTH} deep: not all looked at"
+            troubles.append(deep)
             break
-    else:
-        troubles.append(f"folders in folders, more than {MOST_DEPTH} deep: not all looked at")
-    return HandedIn(folder, _in_order(files), tuple(troubles))
-
-
-def _in_order(files: list[str]) -> tuple[str, ...]:
-    """Sort by depth; of files in one folder, modules before notebooks."""
-    return tuple(sorted(files, key=lambda f: (f.count(os.sep), f.endswith(".ipynb"), f)))
+        try:
+            with os.scandir(folder / place) as entries:
+                for entry in islice(entries, left):
+                    left -= 1
+                    path = os.path.join(place, entry.name)
+                    (places if entry.is_dir(follow_symlinks=False) else files).append(path)
+        except OSError as error:
+            where = clean_name(place)[:100] or "the folder"
+            troubles.append(f"{where} cannot be read: {error.strerror}")
+    if not left:
+        troubles.append(f"more than {MOST_FILES:,} files: not all looked at")
+    # By depth; of the files in one folder, modules come before notebooks.
+    files.sort(key=lambda file: (file.count(os.sep), file.endswith(".ipynb"), file))
+    return HandedIn(folder, tuple(files), tuple(troubles))
 
 
 def _content(path: Path, name: str, most: int) -> bytes:
@@ -124,9 +103,8 @@ def _content(path: Path, name: str, most: int) -> bytes:
         with open(os.open(path, flags), "rb") as file:
             content = file.read(most + 1)
     except OSError as error:
-        unreadable = NotTakenError(f"{name} cannot be read: {error.strerror}")
-        unreadable.failed = True
-        raise unreadable from None
+        why = f"{name} cannot be read: {error.strerror}"
+        raise NotTakenError(why, failed=True) from None
     if len(content) > most:
         raise NotTakenError(f"{name} has more than {most:,} bytes")
     return content

@@ -6,15 +6,12 @@ A notebook needs only NumPy and the package: one of its cells holds the checks.
 import base64
 import io
 import textwrap
-import zipfile
 from pathlib import Path
 from typing import Any
 
-from course import HERE, Exercise
-from grader.bundles import EPOCH, manifest_of, without_heldout
+from course import Exercise
+from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
 from grader.cells import OURS
-
-RUNTIME = ("course", "expect", "in_notebook", "judging", "screen")
 
 SETUP = '''\
 # Run this cell first. It needs NumPy and the package; on a machine without them, that is one line:
@@ -26,7 +23,7 @@ packed = """
 """
 checks = tempfile.mkdtemp()
 zipfile.ZipFile(io.BytesIO(base64.b85decode("".join(packed.split())))).extractall(checks)
-sys.path.insert(0, checks)
+sys.path.insert(0, checks + "/exercises")
 from in_notebook import check
 '''
 
@@ -36,13 +33,8 @@ COLAB = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.
 def notebook(exercise: Exercise, address: str = "") -> Any:
     """Return an exercise as a notebook.
 
-    Parameters
-    ----------
-    exercise : Exercise
-        The exercise.
-    address : str
-        Where the notebooks will be on GitHub, ``"OWNER/REPOSITORY/blob/main/FOLDER"``. Then each
-        has a link that opens it in Colab.
+    ``address`` is where the notebooks will be on GitHub, ``"OWNER/REPOSITORY/blob/main/FOLDER"``:
+    then each has a link that opens it in Colab.
     """
     from nbformat import v4
 
@@ -83,14 +75,7 @@ def write(exercise: Exercise, folder: Path, address: str = "") -> Path:
 
 def packed(exercise: Exercise) -> str:
     """Return the files that the checks of an exercise need, as text, without held-out checks."""
-    files = {f"{name}.py": (HERE / f"{name}.py").read_bytes() for name in RUNTIME}
-    files["course.toml"] = manifest_of([exercise], heldout=False).encode()
-    checks = without_heldout((exercise.folder / "checks.py").read_bytes())
-    files[f"{exercise.name}/checks.py"] = checks
-    if exercise.kind == "hunt":  # it is graded with its starter
-        files[f"{exercise.name}/starter.py"] = (exercise.folder / "starter.py").read_bytes()
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
-        for name, content in sorted(files.items()):
-            file.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
+    bundle = machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise)
+    write_zip(bundle, out, compressed=True)
     return "\n".join(textwrap.wrap(base64.b85encode(out.getvalue()).decode(), 96))

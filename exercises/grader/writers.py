@@ -11,25 +11,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 from gradcheck_ref.conversation.junit import Case, junit
-from grader.report import FORMAT_VERSION, Graded, GradedExercise, Report, number
+from grader.report import FORMAT_VERSION, GradedExercise, Report, number
 
 WIDTH = 60
 
 
-def _json(data: Any) -> str:
+def _json(**data: Any) -> str:
     return json.dumps(data, indent=2) + "\n"
 
 
 def neutral(report: Report) -> str:
     """Write the complete report as JSON."""
-    return _json(report.to_dict())
+    return _json(**report.to_dict())
 
 
 def neutral_class(reports: Sequence[Report]) -> str:
     """Write the complete reports of a class as JSON."""
-    return _json(
-        {"format_version": FORMAT_VERSION, "submissions": [report.to_dict() for report in reports]}
-    )
+    submissions = [report.to_dict() for report in reports]
+    return _json(format_version=FORMAT_VERSION, submissions=submissions)
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -93,30 +92,26 @@ def gradescope(report: Report) -> str:
         }
         for check in report.checks
     ]
-    problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
-    extra = {
-        "wall": report.wall,
-        "notes": [note for exercise in report.exercises for note in exercise.notes],
-    }
     return _json(
-        {
-            "score": report.earned,
-            "execution_time": round(report.seconds, 1),
-            "output": "\n\n".join([walled(report), *problems]),
-            "output_format": "text",
-            "stdout_visibility": "hidden",
-            "extra_data": extra,
-            "tests": tests,
-        }
+        score=report.earned,
+        execution_time=round(report.seconds, 1),
+        output="\n\n".join([walled(report), *_problems(report)]),
+        output_format="text",
+        stdout_visibility="hidden",
+        extra_data={"wall": report.wall, "notes": [n for e in report.exercises for n in e.notes]},
+        tests=tests,
     )
+
+
+def _problems(report: Report) -> list[str]:
+    return [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
 
 
 def prairielearn(report: Report) -> str:
     """Write a ``results.json``; if nothing could run, the student loses no attempt."""
-    problems = [f"{e.name}: {e.problem}" for e in report.exercises if e.problem]
+    problems = _problems(report)
     if len(problems) == len(report.exercises):
-        told = {"format_errors": problems, "output": walled(report)}
-        return _json({"gradable": False, **told})
+        return _json(gradable=False, format_errors=problems, output=walled(report))
     tests = [
         {
             "name": f"{check.number} {check.title}",
@@ -126,15 +121,8 @@ def prairielearn(report: Report) -> str:
         }
         for check in report.checks
     ]
-    score = report.earned / report.points
-    return _json(
-        {
-            "gradable": True,
-            "score": score,
-            "message": "\n\n".join([walled(report), *problems]),
-            "tests": tests,
-        }
-    )
+    message = "\n\n".join([walled(report), *problems])
+    return _json(gradable=True, score=report.earned / report.points, message=message, tests=tests)
 
 
 HUNDREDTHS = 100  # Classroom 50 takes whole numbers only
@@ -151,39 +139,29 @@ GIVEN = {
 
 
 def classroom50(report: Report, environment: Mapping[str, str]) -> str:
-    """Write a ``result.json`` of ``classroom50/result/v1``, scores in hundredths.
-
-    Raises
-    ------
-    ValueError
-        If the environment lacks a variable that the platform's runner sets.
-    """
+    """Write a ``result.json``, scores in hundredths; the platform's runner sets the variables."""
     told = {"REVIEW_URL": environment.get("COMMIT_URL", ""), "ASSIGNMENT_TYPE": "individual"}
     told |= {"OWNER": environment.get("USERNAME", "")}
     told |= {name: value for name, value in environment.items() if value}
     if lacking := [name for name in GIVEN.values() if not told.get(name)]:
         raise ValueError(f"Classroom 50's runner sets {', '.join(lacking)}; here that is not set")
-    tests = [_classroom50_test(check) for check in report.checks]
-    totals = {key: sum(test[key] for test in tests) for key in ("score", "max-score")}
-    return _json(
+    tests: list[dict[str, Any]] = [
         {
-            "schema": "classroom50/result/v1",
-            **{key: told[name] for key, name in GIVEN.items()},
-            "datetime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            **totals,
-            "tests": tests,
+            "test-name": f"{check.number} {check.title}",
+            "passed": check.status == "passed",
+            "score": math.floor(check.earned * HUNDREDTHS + 1e-6),  # a part is not rounded up
+            "max-score": round(check.points * HUNDREDTHS),
+            "message": check.message,
         }
+        for check in report.checks
+    ]
+    return _json(
+        schema="classroom50/result/v1",
+        **{key: told[name] for key, name in GIVEN.items()},
+        datetime=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        **{key: sum(test[key] for test in tests) for key in ("score", "max-score")},
+        tests=tests,
     )
-
-
-def _classroom50_test(check: Graded) -> dict[str, Any]:
-    return {
-        "test-name": f"{check.number} {check.title}",
-        "passed": check.status == "passed",
-        "score": math.floor(check.earned * HUNDREDTHS + 1e-6),  # a part is not rounded up to all
-        "max-score": round(check.points * HUNDREDTHS),
-        "message": check.message,
-    }
 
 
 def as_junit(report: Report) -> str:

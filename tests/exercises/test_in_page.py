@@ -39,15 +39,15 @@ def test_visible_checks_are_sent_unchanged_but_no_solution_and_no_held_out_check
     sent = exercise_in_a_page(exercise)
     folder = f"exercises/{exercise.name}"
     assert set(sent) == {"exercises/course.toml", f"{folder}/checks.py", f"{folder}/starter.py"}
-    for member in (*sent.values(), *machinery_in_a_page().values()):
-        assert b"def heldout" not in member.content
-        assert b"\nheldout_" not in member.content
+    for content in (*sent.values(), *machinery_in_a_page().values()):
+        assert b"def heldout" not in content
+        assert b"\nheldout_" not in content
     solution = (exercise.folder / "solution.py").read_text(encoding="utf-8")
     task = re.search(r"# --- your code ---\n(.*?)# --- end ---", solution, re.DOTALL)[1].strip()
-    assert not any(task in member.content.decode() for member in sent.values())
+    assert not any(task in content.decode() for content in sent.values())
     whole = functions_of((exercise.folder / "checks.py").read_bytes())
     visible = {name: text for name, text in whole.items() if not name.startswith("heldout_")}
-    assert functions_of(sent[f"{folder}/checks.py"].content) == visible
+    assert functions_of(sent[f"{folder}/checks.py"]) == visible
 
 
 def functions_of(source):
