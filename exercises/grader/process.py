@@ -5,7 +5,7 @@ The wall around it keeps it away from the rest of the machine.
 
 import contextlib
 import os
-import selectors
+import select
 import signal
 import subprocess
 import time
@@ -29,64 +29,41 @@ class Process:
     def __init__(self, wall: Wall, limits: Limits) -> None:
         traces.adopt_orphans()
         self.limits = limits
+        self.printed, self._printed_bytes = b"", 0
         self._room = wall.room(["-m", "grader.worker", round(limits.seconds) + 1, limits.memory])
-        self.printed = b""
-        self._printed_bytes = 0
-        self._ended = False
         self._before = traces.children()
+        pipe = subprocess.PIPE
         self._process = subprocess.Popen(
-            self._room.command,
-            cwd=self._room.home,
-            env=self._room.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            **self._room.how,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
             bufsize=0,
             start_new_session=True,
         )
-        self._streams = [self._process.stdin, self._process.stdout, self._process.stderr]
-        self._to, self._from, self._output = (s.fileno() for s in self._streams if s)
+        opened = (self._process.stdin, self._process.stdout, self._process.stderr)
+        self._streams = [stream for stream in opened if stream]
+        self._to, self._from, self._output = (stream.fileno() for stream in self._streams)
+        self._heard = [self._from, self._output]
         self._outgoing, self._incoming = bytearray(), bytearray()
-        self._selector = selectors.DefaultSelector()
         # Subtle: it may read nothing. Nothing here may wait for it without a time limit.
-        os.set_blocking(self._to, False)
-        for source in (self._from, self._output):
-            os.set_blocking(source, False)
-            self._selector.register(source, selectors.EVENT_READ)
+        for end in (self._to, *self._heard):
+            os.set_blocking(end, False)
 
     def send(self, line: bytes) -> None:
-        """Send a line now; ``receive`` sends the rest of it.
-
-        Raises
-        ------
-        StoppedError
-            If it has not read the last line: it writes without reading.
-        """
+        """Send as much of a line as it takes now; ``receive`` sends the rest."""
         if self._outgoing:
             raise StoppedError("it asks, and does not read the answers")
         self._outgoing += line
         self._write()
-        if self._outgoing:
-            self._selector.register(self._to, selectors.EVENT_WRITE)
 
     def receive(self, deadline: float) -> bytes:
-        """Wait for a line.
-
-        Parameters
-        ----------
-        deadline : float
-            The end of the wait, by ``time.monotonic()``.
-
-        Raises
-        ------
-        StoppedError
-            If no line comes, or a limit is exceeded.
-        """
+        """Wait for a line until a time of ``time.monotonic()``."""
         searched = 0
         try:
             while (end := self._incoming.find(b"\n", searched)) < 0:
                 searched = len(self._incoming)
-                self._turn(deadline)
+                self._turn(deadline - time.monotonic())
         except StoppedError:
             self.end()
             raise
@@ -94,29 +71,26 @@ class Process:
         del self._incoming[: end + 1]
         return line
 
-    def _turn(self, deadline: float) -> None:
+    def _turn(self, seconds: float) -> None:
         """Send and receive as much as possible now."""
-        left = deadline - time.monotonic()
-        if left <= 0:
+        if seconds <= 0:
             raise TooLongError("it took too long: is there an endless loop?")
-        for key, _ in self._selector.select(left):
-            if key.fd == self._to:
-                self._write()
-                if not self._outgoing:
-                    self._selector.unregister(self._to)
-            elif key.fd == self._output:
-                self._listen()
-            else:
-                self._read()
+        unsent = [self._to] if self._outgoing else []
+        readable, writable, _ = select.select(self._heard, unsent, [], seconds)
+        if writable:
+            self._write()
+        if self._output in readable:
+            self._listen()
+        if self._from in readable:
+            self._read()
 
     def _write(self) -> None:
         try:
-            written = os.write(self._to, self._outgoing)
+            del self._outgoing[: os.write(self._to, self._outgoing)]
         except BlockingIOError:
             return
         except BrokenPipeError:  # it is gone; reading will say why
-            written = len(self._outgoing)
-        del self._outgoing[:written]
+            self._outgoing.clear()
 
     def _read(self) -> None:
         data = os.read(self._from, 1 << 16)
@@ -133,7 +107,7 @@ class Process:
         if self._printed_bytes > self.limits.output:
             raise StoppedError(f"more than {self.limits.output:,} bytes were printed")
         if not data:
-            self._selector.unregister(self._output)
+            self._heard.remove(self._output)
 
     def _how_it_ended(self) -> str:
         try:
@@ -150,17 +124,14 @@ class Process:
 
     def end(self) -> None:
         """End the process and everything it has started. May be called twice."""
-        if self._ended:
+        if self._streams[0].closed:
             return
-        self._ended = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         traces.sweep(self._before)
         with contextlib.suppress(OSError):  # the last printed text
             self.printed += os.read(self._output, SHOWN - len(self.printed))
-        self._selector.close()
         for stream in self._streams:
-            if stream:
-                stream.close()
+            stream.close()
         self._room.leave()

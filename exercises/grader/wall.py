@@ -5,7 +5,6 @@ the course. Without a wall, nothing is graded unless the command has ``--no-wall
 """
 
 import contextlib
-import importlib.util
 import os
 import random
 import shutil
@@ -15,7 +14,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy
+
+import gradcheck_ref
 from course import HERE, ROOT
 from grader import traces
 
@@ -40,6 +43,7 @@ ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
 }
 PYTHON = os.path.realpath(sys.executable)
+SITE = Path(numpy.__file__).parents[1]  # the folder that NumPy was installed in
 
 
 class NoWallError(Exception):
@@ -55,6 +59,11 @@ class Room:
     environment: dict[str, str]
     forwards_signals: bool = False  # in its exit status
 
+    @property
+    def how(self) -> dict[str, Any]:
+        """The arguments of ``subprocess`` that start it."""
+        return {"args": self.command, "cwd": self.home, "env": self.environment}
+
     def leave(self) -> None:
         """Remove all that the process left behind."""
         traces.remove(self.home)
@@ -62,27 +71,13 @@ class Room:
 
 @dataclass(frozen=True)
 class Wall:
-    """The wall around a submission.
+    """The wall around a submission."""
 
-    Attributes
-    ----------
-    name : str
-        For every report: ``"bubblewrap"`` or ``"none"``.
-    tools : Path
-        The folder of this grading: the files that a submission finds, and its homes.
-    path : tuple of str
-        Where Python looks for modules behind the wall, besides its own.
-    prefix : tuple of str
-        The command that starts another command behind the wall.
-    users : sequence of int
-        The users that a process may run as, one of them at random; 0 is the user who grades.
-    """
-
-    name: str
-    tools: Path
-    path: tuple[str, ...]
-    prefix: tuple[str, ...] = ()
-    users: Sequence[int] = (0,)
+    name: str  # for every report: "bubblewrap" or "none"
+    tools: Path  # the folder of this grading: the files that a submission finds, and its homes
+    path: tuple[str, ...]  # where Python looks for modules behind the wall, besides its own
+    prefix: tuple[str, ...] = ()  # the command that starts another command behind the wall
+    users: Sequence[int] = (0,)  # one of them runs a process; 0 is the user who grades
 
     def room(self, words: Sequence[object]) -> Room:
         """Prepare one process: Python with these arguments, and its user as the last one."""
@@ -101,19 +96,10 @@ class Wall:
 
 @contextlib.contextmanager
 def put_up(hidden: Sequence[Path] = (), *, kind: str = BUBBLEWRAP) -> Iterator[Wall]:
-    """Put up a wall for as long as the context lasts.
+    """Put up a wall for as long as the context lasts, or raise a ``NoWallError``.
 
-    Parameters
-    ----------
-    hidden : sequence of Path
-        Folders that a submission must not see. The course is always one of them.
-    kind : str
-        ``"bubblewrap"``; or ``"none"``, which hides nothing.
-
-    Raises
-    ------
-    NoWallError
-        If it cannot be put up.
+    A submission must not see the ``hidden`` folders; the course is always one of them. A wall of
+    the kind ``"none"`` hides nothing.
     """
     with tempfile.TemporaryDirectory(prefix="grading-") as folder:
         tools = Path(folder).resolve()
@@ -139,22 +125,9 @@ def lay_out(tools: Path) -> None:
     for name in ("__init__", "cells", "kernel", "wire", "worker"):
         shutil.copy(HERE / "grader" / f"{name}.py", lib / "grader")
     without = shutil.ignore_patterns("vectors", "generate")
-    shutil.copytree(home_of("gradcheck_ref"), lib / "gradcheck_ref", ignore=without)
+    shutil.copytree(Path(gradcheck_ref.__file__).parent, lib / "gradcheck_ref", ignore=without)
     for path in (lib, *lib.rglob("*")):  # readable by other users, whatever the umask is
         path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def home_of(package: str) -> Path:
-    """Return the folder of a package, without importing it."""
-    spec = importlib.util.find_spec(package)
-    assert spec is not None
-    assert spec.origin is not None
-    return Path(spec.origin).parent
-
-
-def site() -> Path:
-    """Return the folder that NumPy was installed in."""
-    return home_of("numpy").parent
 
 
 # --- bubblewrap --------------------------------------------------------------------------------
@@ -171,20 +144,14 @@ AS_ANYBODY = ("--unshare-all", "--uid", "65534", "--gid", "65534", "--as-pid-1")
 
 
 def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
-    """Return the wall of namespaces: a system to read, one folder to write, no other process.
-
-    Raises
-    ------
-    NoWallError
-        If there is no bubblewrap.
-    """
+    """Return the wall of namespaces: a system to read, one folder to write, no other process."""
     program, as_root = shutil.which("bwrap"), os.getuid() == 0
     if program is None:
         raise NoWallError("bubblewrap is not installed; where apt is: apt-get install bubblewrap")
     shown: dict[Path, tuple[str, ...]] = {
         Path(path): ("--ro-bind", path) for path in SYSTEM if os.path.exists(path)
     }
-    shown |= {p: ("--ro-bind", str(p)) for p in (Path(PYTHON).parents[1], site())}
+    shown |= {p: ("--ro-bind", str(p)) for p in (Path(PYTHON).parents[1], SITE)}
     over = [path for path in hidden if any(path.is_relative_to(p) for p in shown)]
     shown |= {path: ("--tmpfs",) for path in over}
     words = [program, *ALWAYS, *(AS_ROOT if as_root else AS_ANYBODY)]
@@ -199,7 +166,7 @@ def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
         words += ["--remount-ro", read_only]
     words += ["--chdir", HOME, "--"]
     users = USERS if as_root else (0,)
-    return Wall(BUBBLEWRAP, tools, (TOOLS, str(site())), tuple(words), users)
+    return Wall(BUBBLEWRAP, tools, (TOOLS, str(SITE)), tuple(words), users)
 
 
 # --- none --------------------------------------------------------------------------------------
@@ -207,7 +174,7 @@ def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
 
 def none(tools: Path) -> Wall:
     """Return a wall that holds nothing back. If root grades, use another user if possible."""
-    wall = Wall(NONE, tools, (str(tools / "lib"), str(site())))
+    wall = Wall(NONE, tools, (str(tools / "lib"), str(SITE)))
     if os.getuid() == 0:
         with contextlib.suppress(NoWallError):
             another = replace(wall, users=USERS)
@@ -234,25 +201,11 @@ for path in hidden:
 
 
 def prove(wall: Wall, hidden: Sequence[Path]) -> None:
-    """Start Python behind a wall, and test that NumPy is there and hidden folders are not.
-
-    Raises
-    ------
-    NoWallError
-        If this test fails.
-    """
+    """Start Python behind a wall, and test that NumPy is there and hidden folders are not."""
     numpy = f"{wall.path[-1]}/numpy/__init__.py"
     room, before = wall.room(["-c", PROOF, *hidden, numpy]), traces.children()
     try:
-        done = subprocess.run(
-            room.command,
-            cwd=room.home,
-            env=room.environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+        done = subprocess.run(**room.how, input="", capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoWallError(str(error)) from None
     finally:
