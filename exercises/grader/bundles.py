@@ -1,13 +1,14 @@
 """Bundles: the course for students, and the grader for each platform.
 
 A bundle is a mapping of names to contents, written as a folder or as a zip file. None holds a
-solution. What begins with ``#!`` is a script that a platform starts.
+solution. A platform starts the contents that begin with ``#!``.
 """
 
 import ast
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -34,9 +35,7 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = without_heldout(bundle[name])
-    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
-    readme = README.format(first=exercises[0].number, files="\n".join(files))
-    return {**bundle, **reading(exercises), "README.md": readme.encode()}
+    return bundle | reading(exercises) | _written_for("students", exercises)
 
 
 def machinery_in_a_page(check: str = "in_page") -> Bundle:
@@ -65,42 +64,23 @@ def with_needs(exercise: Exercise) -> list[Exercise]:
     return [*(e for e in course.exercises if e.name in needed), exercise]
 
 
-def gradescope(exercises: Sequence[Exercise]) -> Bundle:
-    """Return the autograder of Gradescope, for a zip file."""
-    scripts = {"setup.sh": "gradescope_setup.sh", "run_autograder": "gradescope_run.sh"}
-    return _grader(exercises, scripts)
-
-
-def prairielearn(exercises: Sequence[Exercise]) -> Bundle:
-    """Return a folder for ``serverFilesCourse`` of PrairieLearn."""
-    return _grader(exercises, {"run.sh": "prairielearn_run.sh"})
-
-
-def classroom50(exercises: Sequence[Exercise]) -> Bundle:
-    """Return a folder for ``autograders`` of Classroom 50."""
-    return _grader(exercises, {"autograder.py": "classroom50_run.py"})
-
-
-GRADERS = {"gradescope": gradescope, "prairielearn": prairielearn, "classroom50": classroom50}
-
-
-# --- contents ----------------------------------------------------------------------------------
-
-
-def _grader(exercises: Sequence[Exercise], scripts: dict[str, str]) -> Bundle:
-    """Return the grader, the private cases if there are any, and what the platform starts."""
+def grader(platform: str, exercises: Sequence[Exercise]) -> Bundle:
+    """Return the grader for a platform, with what this starts, and your cases if there are any."""
     bundle = _everything(exercises, GRADERS_NEED, heldout=True)
     for path in (HERE / "grader").glob("*.py"):
         bundle[f"exercises/grader/{path.name}"] = path.read_bytes()
     if PRIVATE.exists():
         bundle[f"exercises/{PRIVATE.name}"] = PRIVATE.read_bytes()
-    packages = sorted({f" {exercise.package}" for exercise in exercises if exercise.package})
-    chosen = ",".join(exercise.number for exercise in exercises)
-    for name, script in scripts.items():
-        text = (HERE / "grader" / "scripts" / script).read_text(encoding="utf-8")
-        text = text.replace("@exercises@", chosen).replace("@packages@", "".join(packages))
-        bundle[name] = text.encode()
-    return bundle
+    return bundle | _written_for(platform, exercises)
+
+
+MAKERS: dict[str, Callable[[Sequence[Exercise]], Bundle]] = {
+    **{name: partial(grader, name) for name in ("gradescope", "prairielearn", "classroom50")},
+    "students": students,
+}
+
+
+# --- contents ----------------------------------------------------------------------------------
 
 
 def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout: bool) -> Bundle:
@@ -144,26 +124,21 @@ def without_heldout(source: bytes) -> bytes:
     return b"".join(lines).rstrip() + b"\n"
 
 
-README = """\
-# Gradients, checked
-
-You work alone and offline, with Python 3.11 or newer, and NumPy. In this folder, once:
-
-    python3 -m venv .venv
-    .venv/bin/pip install numpy
-
-and then, as often as you like:
-
-    .venv/bin/python exercises/run.py
-
-On Windows it is `.venv\\Scripts\\python`. Each run says where you are, and what to do next. There
-are hints, `run.py hint {first}`, and a list of all commands, `run.py --help`. What you edit, and
-hand in under the names they have, are these files; `run.py {first}` begins the first:
-
-{files}
-
-`docs/stages` explains what exercises 01 to 05 build; begin with `stage1_forward.md`.
-"""
+def _written_for(platform: str, exercises: Sequence[Exercise]) -> Bundle:
+    """Return the files of a platform, with what is to be filled in."""
+    packages = sorted({f" {exercise.package}" for exercise in exercises if exercise.package})
+    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
+    filled_in = {
+        "@first@": exercises[0].number,
+        "@exercises@": ",".join(exercise.number for exercise in exercises),
+        "@packages@": "".join(packages),
+        "@files@": "\n".join(files),
+    }
+    bundle = {}
+    for path in (HERE / "grader" / "platforms" / platform).glob("[!_]*"):
+        text = path.read_text(encoding="utf-8")
+        bundle[path.name] = re.sub("@[a-z]+@", lambda found: filled_in[found[0]], text).encode()
+    return bundle
 
 
 def _apart(exercise: Exercise) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course import Course, Exercise, missing
+from grader.limits import Limits
 from screen import say, short
 
 DONE, NOT_ALL, CANNOT = 0, 1, 2
@@ -41,7 +42,8 @@ def add_commands(commands: Any) -> None:
     open_ones = "the same to hand out: no held-out value, no notes"
     _add_path(one, "student-reports", open_ones, "FOLDER")
     one.add_argument("--jobs", type=_whole, default=os.cpu_count() or 1, help="so many at a time")
-    one.add_argument("--seconds", type=_whole, help="for each exercise of a submission")
+    seconds = "for each exercise of a submission"
+    one.add_argument("--seconds", type=_whole, default=Limits.seconds, help=seconds)
     one.add_argument(
         "--submission-seconds", type=_whole, default=SUBMISSION_SECONDS, help="for all of them"
     )
@@ -181,12 +183,6 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     return ""
 
 
-def _limits(options: argparse.Namespace) -> Any:
-    from grader.limits import Limits
-
-    return Limits() if options.seconds is None else Limits(seconds=options.seconds)
-
-
 def _grade_one(
     folder: Path, exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
 ) -> int:
@@ -194,7 +190,7 @@ def _grade_one(
     from grader.grading import grade, load_checks
     from grader.writers import text, writers
 
-    report = grade(folder, load_checks(exercises), wall, _limits(options))
+    report = grade(folder, load_checks(exercises), wall, Limits(seconds=options.seconds))
     asked = ((getattr(options, platform), write) for platform, write in writers(os.environ).items())
     made = [(path, write(report)) for path, write in asked if path]  # before any is written
     for path, content in made:
@@ -229,7 +225,7 @@ def _grade_class(
     from grader.report import number
     from grader.tables import write_class
 
-    limits = _limits(options)
+    limits = Limits(seconds=options.seconds)
     task = Task(tuple(exercises), wall, limits, options.submission_seconds, options.jobs)
     mask = os.umask(0o077)  # no other user, and no submission, may read the files
     for texts in filter(None, (options.reports, options.student_reports)):
@@ -269,9 +265,8 @@ def export(course: Course, options: argparse.Namespace) -> int:
         raise ValueError(f"A bundle needs {' and '.join(absent)}, which this Python does not have.")
     from grader import bundles
 
-    targets = {name: getattr(options, name) for name in bundles.GRADERS if getattr(options, name)}
-    if options.folder:
-        targets["students"] = options.folder
+    options.students = options.folder
+    targets = {name: path for name in bundles.MAKERS if (path := getattr(options, name))}
     if not targets:
         raise ValueError("Where to? export FOLDER is for students; see also export --help.")
     _read_private_cases()
@@ -279,7 +274,7 @@ def export(course: Course, options: argparse.Namespace) -> int:
         # Students also get the optional exercises; graders get only the required ones.
         everything = name == "students" and not options.only
         exercises = course.everything if everything else course.choose(options.only)
-        bundle = {**bundles.GRADERS, "students": bundles.students}[name](exercises)
+        bundle = bundles.MAKERS[name](exercises)
         write = bundles.write_zip if name == "gradescope" else bundles.write_folder
         write(bundle, path)
         say(f"{short(path)}: {len(bundle)} files, for {name}.")

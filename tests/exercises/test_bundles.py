@@ -38,7 +38,7 @@ def start(command, cwd, **more):
 
 # --- what is in them ---------------------------------------------------------------------------
 
-MAKERS = {"students": bundles.students, **bundles.GRADERS}
+MAKERS = bundles.MAKERS
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -86,7 +86,7 @@ def test_a_bundle_names_and_installs_the_packages_it_needs():
     assert "ReLU, 20 minutes\n- `work/16_torch_function.py`" in read
     assert "40 minutes, optional, needs torch\n" in read
     for exercises, packages in (([RELU], ""), ([RELU, function], " torch")):
-        setup = bundles.gradescope(exercises)["setup.sh"].decode()
+        setup = bundles.grader("gradescope", exercises)["setup.sh"].decode()
         assert setup.endswith(f"install 'numpy>=2.0'{packages}\n")
 
 
@@ -109,7 +109,7 @@ def test_a_bundle_holds_only_the_chosen_exercises(name, tmp_path):
 
 
 def test_a_zip_file_is_reproducible_and_only_its_scripts_are_executable(tmp_path):
-    bundle = bundles.gradescope(TWO)
+    bundle = bundles.grader("gradescope", TWO)
     bundles.write_zip(bundle, tmp_path / "one.zip")
     bundles.write_zip(dict(reversed(bundle.items())), tmp_path / "other.zip")
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
@@ -214,7 +214,7 @@ def test_gradescope_sets_up_its_own_python_with_numpy(tmp_path):
     # The platform's tools, played: what is asked of them is noted, and a new enough Python appears.
     tools, log = tmp_path / "tools", tmp_path / "log"
     tools.mkdir()
-    bundles.write_folder(bundles.gradescope([RELU]), tmp_path / "source")
+    bundles.write_folder(bundles.grader("gradescope", [RELU]), tmp_path / "source")
     real = (
         f'#!/bin/sh\ncase "$*" in *"-m venv"*) mkdir -p "$3/bin"; '
         f'printf \'#!/bin/sh\\necho pip "$@" >> {log}\\n\' > "$3/bin/pip"; '
@@ -247,7 +247,7 @@ def test_gradescope_sets_up_its_own_python_with_numpy(tmp_path):
 @pytest.mark.slow
 def test_the_prairielearn_bundle_runs_in_folders_like_prairielearns(tmp_path):
     grader = tmp_path / "serverFilesCourse" / "gradcheck_ref"
-    bundles.write_folder(bundles.prairielearn(TWO), grader)
+    bundles.write_folder(bundles.grader("prairielearn", TWO), grader)
     hand_in(tmp_path, student=HOSTILE["ends the process"].source)
     done = start([grader / "run.sh", "06"], tmp_path, GRADE_ROOT=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, NO_WALL)
@@ -259,7 +259,7 @@ def test_the_prairielearn_bundle_runs_in_folders_like_prairielearns(tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("a_wall")
 def test_the_classroom50_bundle_runs_in_a_checkout(tmp_path):
-    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    bundles.write_folder(bundles.grader("classroom50", [RELU]), tmp_path / "bundle")
     checkout = tmp_path / "checkout"
     hand_in(tmp_path, checkout=at_the_top(""))
     done = start([sys.executable, tmp_path / "bundle" / "autograder.py"], checkout, **RUNNER)
@@ -269,7 +269,7 @@ def test_the_classroom50_bundle_runs_in_a_checkout(tmp_path):
 
 
 def test_classroom50_installs_bubblewrap_or_says_that_it_is_missing(tmp_path):
-    bundles.write_folder(bundles.classroom50([RELU]), tmp_path / "bundle")
+    bundles.write_folder(bundles.grader("classroom50", [RELU]), tmp_path / "bundle")
     tools, checkout = tmp_path / "tools", tmp_path / "checkout"
     hand_in(tmp_path, checkout=at_the_top(""))
     tools.mkdir()
