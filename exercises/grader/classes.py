@@ -69,14 +69,9 @@ class Task:
 
 
 def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
-    """Grade submissions, several at a time, each as soon as a process is free.
+    """Grade submissions, several at a time; yield each folder and report as soon as it is ready.
 
     If a process dies, or takes too long, only its submission is lost, and the process is replaced.
-
-    Yields
-    ------
-    (Path, Report)
-        Each folder and its report, in the order in which they are ready.
     """
     loaded = load_checks(task.exercises)  # a mistake in them is found before any process starts
     traces.adopt_orphans()

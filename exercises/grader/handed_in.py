@@ -1,5 +1,6 @@
 """The files of a submission's folder, which may contain anything."""
 
+import json
 import os
 import stat
 from collections import deque
@@ -9,10 +10,11 @@ from itertools import islice
 from pathlib import Path
 
 from course import Exercise, has_complex_numbers, takes_from_the_package
-from grader.cells import code_of
+from grader.kernel import MARK
 from grader.report import clean_name
 
-MOST_BYTES = 1_000_000  # of a file in a submission
+OURS = "gradcheck-ref-course"  # the tag of cells that the course wrote
+MOST_BYTES = 1_000_000  # of a file in a submission; of a notebook, characters of code
 MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # with its pictures
 MOST_FILES = 20_000  # of a folder; a virtual environment has about this many
 MOST_DEPTH = 30
@@ -51,10 +53,7 @@ class HandedIn:
             return found[0], _content(self.folder / found[0], name, MOST_BYTES)
         name = f"{exercise.name}.ipynb"
         content = _content(self.folder / found[0], name, MOST_BYTES_OF_A_NOTEBOOK)
-        try:
-            return found[0], code_of(content)
-        except ValueError as error:
-            raise NotTakenError(f"{name} is {error}") from None
+        return found[0], code_of(content, name)
 
     def notes(self, exercise: Exercise, taken: str, source: bytes) -> Iterator[str]:
         """Say what an instructor should look at: the package has the answers to most exercises."""
@@ -108,3 +107,16 @@ def _content(path: Path, name: str, most: int) -> bytes:
     if len(content) > most:
         raise NotTakenError(f"{name} has more than {most:,} bytes")
     return content
+
+
+def code_of(content: bytes, name: str) -> bytes:
+    """Return the code of a notebook, cell by cell, without the cells of the course."""
+    try:
+        cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "code"]
+        theirs = [c for c in cells if OURS not in c.get("metadata", {}).get("tags", [])]
+        sources = ["".join(cell["source"]) for cell in theirs]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise NotTakenError(f"{name} is no notebook: {type(error).__name__}") from None
+    if sum(map(len, sources)) > MOST_BYTES:
+        raise NotTakenError(f"{name} has more than {MOST_BYTES:,} characters of code")
+    return "".join(f"{MARK}\n{source}\n" for source in sources).encode(errors="replace")

@@ -18,8 +18,7 @@ import time
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from grader.cells import MARK
-
+MARK = "# %%"  # the line before each cell, as editors write it
 # Lines that a kernel understands and Python does not: %timeit f(x), !ls, names = !ls, f?, ?f
 FOR_THE_KERNEL = re.compile(r"(\s*)([%!?].*|[\w.]+\s*=\s*[%!].*|.*\?\s*)")
 NOTHING = (SyntaxError, ValueError, RecursionError, MemoryError)  # code that has no syntax tree
@@ -41,14 +40,14 @@ class Kernel:
         self.module = ModuleType(f"submission_{path.partition('.')[0]}")
         self.module.__file__ = path
         self._end = time.monotonic() + seconds
-        self._failed: dict[str, BaseException] = {}  # by the names that it would define
+        self.failed: dict[str, BaseException] = {}  # by the names that it would define
         self._flags = 0  # of __future__
         sys.modules[self.module.__name__] = self.module  # dataclasses look up their module
         text = source.decode("utf-8", errors="replace")
         linecache.cache[path] = (len(source), None, text.splitlines(keepends=True), path)
         if not path.endswith(".ipynb"):
             self._run(ast.parse(source, path), text)
-            self.first_failure = next(iter(self._failed.values()), None)
+            self.first_failure = next(iter(self.failed.values()), None)
             return
         line = 0
         for cell in re.split(f"^{MARK}$", text, flags=re.MULTILINE):
@@ -59,10 +58,6 @@ class Kernel:
                     error.lineno = (error.lineno or 1) + line
                 self._has_failed(cell, error)
             line += cell.count("\n")
-
-    def missed(self, name: str) -> BaseException | None:
-        """Return the reason why a name is missing, if it is known."""
-        return self._failed.get(name)
 
     def _run(self, tree: ast.Module, text: str) -> None:
         for node in tree.body:
@@ -81,7 +76,7 @@ class Kernel:
     def _has_failed(self, text: str, error: BaseException) -> None:
         for word in re.findall(r"\w+", text):
             if word != getattr(error, "name", ""):  # "it is missing" is not a reason
-                self._failed.setdefault(word, error)
+                self.failed.setdefault(word, error)
 
 
 def _tree(cell: str, path: str) -> ast.Module:

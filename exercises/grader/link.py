@@ -7,6 +7,7 @@ else in its own process, but that changes only its answers, never the judgment o
 import inspect
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from course import StoppedError
@@ -52,7 +53,7 @@ class RemoteFunction(Remote):
         return self._link.call(self, list(arguments), keywords)
 
 
-class Link:
+class Link(AbstractContextManager["Link"]):
     """The conversation with one submission, in a process that is started again when it has ended.
 
     Use it as a context: it leaves no process and no file behind.
@@ -68,10 +69,6 @@ class Link:
         self._deadlines = [time.monotonic() + limits.seconds]
         self._patience = limits.call_seconds
         self._slow: Any = []  # lines that took too long at an earlier loading
-
-    def __enter__(self) -> "Link":
-        """Begin."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End the process."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from course import Exercise
 from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
-from grader.cells import OURS
+from grader.handed_in import OURS
 
 SETUP = '''\
 # Run this cell first. It needs NumPy and the package; on a machine without them, that is one line:

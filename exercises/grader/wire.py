@@ -25,13 +25,7 @@ def dumps(value: Any, refer: Callable[[Any], Any]) -> bytes:
 
 
 def loads(line: bytes, resolve: Callable[[Any], Any]) -> Any:
-    """Read a line; ``resolve`` returns the object of a reference.
-
-    Raises
-    ------
-    ValueError
-        If the line is not a value.
-    """
+    """Read a line, or raise a ``ValueError``; ``resolve`` returns the object of a reference."""
     try:
         return _decoded(json.loads(line), resolve)
     except (TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
@@ -110,13 +104,7 @@ def told(error: BaseException, text: str, place: Iterable[tuple[str, str]] = ())
 
 
 def exception(told: Any) -> Exception:
-    """Build an exception that the other side described: its name, the nearest class known here.
-
-    Raises
-    ------
-    ValueError
-        If it is described in another way.
-    """
+    """Build an exception that the other side described: its name, the nearest class known here."""
     try:
         kinds, text, lines = told
         place = tuple((str(label), str(line)) for label, line in lines)

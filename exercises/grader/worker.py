@@ -4,7 +4,7 @@
 input, one line of JSON per question, and the worker answers over standard output. No check and no
 expected value is ever here, so a submission finds nothing to patch or report: it can only answer.
 
-The only other modules of the course here are ``kernel``, ``cells`` and ``wire``.
+The only other modules of the course here are ``kernel`` and ``wire``.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ class Pupil:
         value = getattr(owner, name, missing)
         if value is not missing:
             return {"value": value}
-        failed = self.kernel.missed(name) or self.kernel.first_failure
+        failed = self.kernel.failed.get(name) or self.kernel.first_failure
         if failed and owner is self.kernel.module:
             raise failed
         return {}
@@ -131,7 +131,7 @@ class Pupil:
 
     def _told(self, error: BaseException) -> list[Any]:
         if isinstance(error, NameError) and self.kernel:
-            error = self.kernel.missed(error.name) or error
+            error = self.kernel.failed.get(error.name) or error
         try:
             text = error.msg if isinstance(error, SyntaxError) else str(error)
         except BaseException:  # an error in its own class

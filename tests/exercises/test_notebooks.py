@@ -7,7 +7,7 @@ import pytest
 
 import course
 import run
-from grader import cells, wall
+from grader import handed_in, wall
 from grader.grading import grade, load_checks
 from grader.handed_in import NotTakenError, look
 from grader.limits import Limits
@@ -46,7 +46,7 @@ def test_a_notebook_has_the_readme_the_starter_the_checks_and_the_hints(made, ex
     assert check.source == f'check("{exercise.number}", globals());'
     assert hints.source == (exercise.folder / "hints.md").read_text("utf-8").strip()
     assert "heldout" not in setup.source
-    assert {cells.OURS in cell.metadata["tags"] for cell in (setup, check)} == {True}
+    assert {handed_in.OURS in cell.metadata["tags"] for cell in (setup, check)} == {True}
 
 
 def test_notebooks_are_reproducible_and_have_no_link_without_an_address(made):
@@ -92,18 +92,18 @@ def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
 
 
 def test_the_code_of_the_learners_cells_is_graded():
-    handed_in = of("%matplotlib inline\nimport numpy as np", ["x = 1\n", "print(x"], "def broken(:")
+    written = of("%matplotlib inline\nimport numpy as np", ["x = 1\n", "print(x"], "def broken(:")
     code = ["%matplotlib inline\nimport numpy as np\n", "x = 1\nprint(x\n", "def broken(:\n"]
-    assert cells.code_of(handed_in).decode().split("# %%\n") == ["", *code]
-    assert cells.code_of(of("import os", tags=[cells.OURS])) == b""
+    assert handed_in.code_of(written, "").decode().split("# %%\n") == ["", *code]
+    assert handed_in.code_of(of("import os", tags=[handed_in.OURS]), "") == b""
 
 
 def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch):
-    monkeypatch.setattr(cells, "MOST", 100)
+    monkeypatch.setattr(handed_in, "MOST_BYTES", 100)
     of_output = of("x = 1").replace(b'"outputs": []', b'"outputs": [{"text": "%s"}]' % (b"x" * 999))
-    assert cells.code_of(of_output) == b"# %%\nx = 1\n"
-    with pytest.raises(ValueError, match="a notebook with more than 100 characters of code"):
-        cells.code_of(of("x = 1\n" * 10, "y = 1\n" * 10))
+    assert handed_in.code_of(of_output, "") == b"# %%\nx = 1\n"
+    with pytest.raises(NotTakenError, match="a notebook has more than 100 characters of code"):
+        handed_in.code_of(of("x = 1\n" * 10, "y = 1\n" * 10), "a notebook")
 
 
 @pytest.mark.parametrize(

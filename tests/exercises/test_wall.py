@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hostile_submissions import ATTACKS, NONE, PROBE, WALLS, at_the_top
 
-from grader import cells, traces, wall
+from grader import traces, wall
 from grader.command import SUBMISSION_SECONDS
 from grader.handed_in import MOST_BYTES, MOST_BYTES_OF_A_NOTEBOOK
 from grader.limits import Limits
@@ -208,7 +208,7 @@ def test_the_limits_on_the_page_are_the_real_ones():
         *(limits.call_seconds, limits.next_seconds, limits.seconds, limits.memory / 1e9),
         *(limits.call_seconds + limits.load_seconds, limits.answer, limits.output),
         *(SUBMISSION_SECONDS, SHOWN, MOST_SAID),
-        *(MOST_BYTES, cells.MOST, MOST_BYTES_OF_A_NOTEBOOK),
+        *(MOST_BYTES, MOST_BYTES_OF_A_NOTEBOOK),
         *(60_000, 5000),  # of what somebody hands in
     }
 
@@ -254,7 +254,7 @@ def test_the_tools_of_a_submission_are_removed_and_hold_no_vectors():
     with wall.put_up(kind=NONE) as it:
         lib = it.tools / "lib"
         assert sorted(path.name for path in (lib / "grader").iterdir()) == [
-            *("__init__.py", "cells.py", "kernel.py", "wire.py", "worker.py")
+            *("__init__.py", "kernel.py", "wire.py", "worker.py")
         ]
         assert (lib / "gradcheck_ref" / "__init__.py").exists()
         assert not list(lib.rglob("vectors"))
