@@ -100,6 +100,8 @@ def _explained(command: Callable[[Course, argparse.Namespace], int]) -> Any:
     @functools.wraps(command)
     def explained(course: Course, options: argparse.Namespace) -> int:
         try:
+            if absent := missing():
+                raise ValueError(f"It needs {' and '.join(absent)}, which this Python lacks.")
             return command(course, options)
         except (ValueError, OSError) as error:
             first, *report = str(error).splitlines() or [type(error).__name__]
@@ -125,12 +127,6 @@ def _read_private_cases() -> None:
 
 # --- grade -------------------------------------------------------------------------------------
 
-NO_WALL = (
-    "The grader runs a submission behind bubblewrap, which does not work here: {} In a container "
-    "that holds only the course and the submissions, add --no-wall: the container is the wall. "
-    "Elsewhere a submission can then do whatever you can."
-)
-
 
 @_explained
 def grade(course: Course, options: argparse.Namespace) -> int:
@@ -144,28 +140,23 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     exercises = course.choose(options.only)
     _read_private_cases()
     kind = wall.NONE if options.no_wall else wall.BUBBLEWRAP
-    try:
-        with (
-            stopped_by_signals(),
-            tempfile.TemporaryDirectory(prefix="class-") as collected,
-            wall.put_up([folder, Path(collected)], kind=kind) as put_up,
-        ):
-            if options.no_wall:
-                _warn("no wall: a submission can do whatever you can")
-            if not options.whole:
-                return _grade_one(folder, exercises, put_up, options)
-            folders = _folders_of(folder, Path(collected), options.id)
-            return _grade_class(folders, exercises, put_up, options)
-    except wall.NoWallError as refusal:
-        raise ValueError(NO_WALL.format(refusal)) from None
+    with (
+        stopped_by_signals(),
+        tempfile.TemporaryDirectory(prefix="class-") as collected,
+        wall.put_up([folder, Path(collected)], kind=kind) as put_up,
+    ):
+        if options.no_wall:
+            _warn("no wall: a submission can do whatever you can")
+        if not options.whole:
+            return _grade_one(folder, exercises, put_up, options)
+        folders = _folders_of(folder, Path(collected), options.id)
+        return _grade_class(folders, exercises, put_up, options)
 
 
 def _trouble(folder: Path, options: argparse.Namespace) -> str:
     """Say why nothing can be graded."""
     if os.name != "posix":
         return "Grading needs Linux or macOS, for its limits; on Windows, use WSL."
-    if absent := missing():
-        return f"Grading needs {' and '.join(absent)}, which this Python does not have."
     if not folder.is_dir():
         return (
             f"{short(folder)} is not a folder; a submission is one, with files such as 06_relu.py."
@@ -261,8 +252,6 @@ def _grade_class(
 @_explained
 def export(course: Course, options: argparse.Namespace) -> int:
     """Write the course for students, or the grader for a platform."""
-    if absent := missing():
-        raise ValueError(f"A bundle needs {' and '.join(absent)}, which this Python does not have.")
     from grader import bundles
 
     options.students = options.folder
@@ -281,13 +270,18 @@ def export(course: Course, options: argparse.Namespace) -> int:
     return DONE
 
 
+NO_NBFORMAT = """\
+Notebooks are made with nbformat: pip install nbformat, or, in a clone,
+
+    pip install '.[notebook]'
+"""
+
+
 @_explained
 def notebooks(course: Course, options: argparse.Namespace) -> int:
     """Write the exercises as notebooks."""
-    if importlib.util.find_spec("nbformat") is None or missing():
-        say("Notebooks are made with NumPy and nbformat: pip install nbformat, or, in a clone,")
-        print("\n    pip install '.[notebook]'\n")
-        return CANNOT
+    if importlib.util.find_spec("nbformat") is None:
+        raise ValueError(NO_NBFORMAT)
     from grader.notebooks import write
 
     exercises = course.choose(options.only) if options.only else course.exercises

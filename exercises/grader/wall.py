@@ -46,8 +46,15 @@ PYTHON = os.path.realpath(sys.executable)
 SITE = Path(numpy.__file__).parents[1]  # the folder that NumPy was installed in
 
 
-class NoWallError(Exception):
-    """The wall cannot be put up here; the message says why."""
+class NoWallError(ValueError):
+    """The wall cannot be put up here; the message says why, and what to do."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(
+            f"The grader runs a submission behind bubblewrap, which does not work here: {why} "
+            "In a container that holds only the course and the submissions, add --no-wall: the "
+            "container is the wall. Elsewhere a submission can then do whatever you can."
+        )
 
 
 @dataclass
@@ -169,9 +176,6 @@ def bubblewrap(tools: Path, hidden: Sequence[Path]) -> Wall:
     return Wall(BUBBLEWRAP, tools, (TOOLS, str(SITE)), tuple(words), users)
 
 
-# --- none --------------------------------------------------------------------------------------
-
-
 def none(tools: Path) -> Wall:
     """Return a wall that holds nothing back. If root grades, use another user if possible."""
     wall = Wall(NONE, tools, (str(tools / "lib"), str(SITE)))
@@ -182,8 +186,6 @@ def none(tools: Path) -> Wall:
             return another
     return wall
 
-
-# --- the proof ---------------------------------------------------------------------------------
 
 PROOF = """
 import contextlib, os, sys

@@ -41,6 +41,8 @@ class Pupil:
         self.ids: dict[int, Any] = {}  # references to them, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
         self.remembered: dict[bytes, Any] = {}  # questions to them, with the answers
+        self._ways: dict[str, Callable[..., dict[str, Any]]]  # to do what the grader asks for
+        self._ways = {"load": self._load, "get": self._get, "call": self._call}
 
     def converse(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message, and do what the grader asks for until it replies."""
@@ -55,14 +57,9 @@ class Pupil:
                 reply: dict[str, Any] = wire.loads(received, self._resolve)
                 if "do" not in reply:
                     return reply
-                line = wire.dumps(self._done(**reply), self._refer)
+                line = wire.dumps(self._ways[reply.pop("do")](**reply), self._refer)
             except BaseException as error:  # an exception is an answer, too
                 line = wire.dumps({"raised": self._told(error)}, self._refer)
-
-    def _done(self, do: str, **message: Any) -> dict[str, Any]:
-        ways: dict[str, Callable[..., dict[str, Any]]]
-        ways = {"load": self._load, "get": self._get, "call": self._call}
-        return ways[do](**message)
 
     def _load(self, path: str, source: str, seconds: float, skipped: list[int]) -> dict[str, Any]:
         self.path = path

@@ -228,6 +228,8 @@ def test_a_notebook_next_to_a_module_is_only_noted(tmp_path):
 def test_without_nbformat_the_command_says_what_to_install(tmp_path, monkeypatch, capsys):
     from grader import command
 
-    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(
+        command.importlib.util, "find_spec", lambda name: name != "nbformat" or None
+    )
     assert run.main(["notebooks", str(tmp_path)]) == 2
     assert "pip install nbformat" in " ".join(capsys.readouterr().out.split())
