@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import gradcheck_ref
-from course import Exercise, Outcome
+from course import Exercise, Outcome, Result
 
 FORMAT_VERSION = 2
 MOST_SAID = 4_000  # characters of the messages on a check or a file
@@ -130,41 +130,40 @@ def number(points: float) -> str:
 
 def graded_exercise(outcome: Outcome, problem: str = "", *, failed: bool = False) -> GradedExercise:
     """Give points for the results of the checks; none if there is a problem, which says why."""
-    exercise, problem = outcome.exercise, clean(problem)
-    graded: list[Graded] = []
-    for result in outcome.results:
-        message = clean("\n".join(f"{label}: {text}" for label, text in result.lines))
-        if result.check == "import":
-            problem = f"{exercise.name}.py cannot be imported\n{message}"
-            continue
-        points = exercise.points[result.check]
-        graded.append(
-            Graded(
-                id=f"{exercise.name}/{result.check}",
-                number=f"{exercise.number}.{len(graded) + 1}",
-                title=result.sentence,
-                points=points,
-                earned=points * min(max(result.share, 0.0), 1.0),
-                status=result.status,
-                message=problem or message,
-                heldout=result.check.startswith("heldout_"),
-            )
+    exercise, results, problem = outcome.exercise, [*outcome.results], clean(problem)
+    if results and results[0].check == "import":
+        problem = f"{exercise.name}.py cannot be imported\n{_message(results.pop(0))}"
+    heldout = [result.check for result in results if result.check.startswith("heldout_")]
+    if exercise.whole:
+        results.append(_whole(exercise, results, problem))
+        heldout += ["whole"] * bool(heldout)
+    points = {**exercise.points, "whole": exercise.whole}
+    graded = tuple(
+        Graded(
+            id=f"{exercise.name}/{result.check}",
+            number=f"{exercise.number}.{i}",
+            title=result.sentence,
+            points=points[result.check],
+            earned=points[result.check] * min(max(result.share, 0.0), 1.0),
+            status=result.status,
+            message=problem or _message(result),
+            heldout=result.check in heldout,
         )
-    if exercise.whole:  # for all checks together: an answer with any mistake is wrong
-        missing = [check.number for check in graded if check.status != "passed"]
-        graded.append(
-            Graded(
-                id=f"{exercise.name}/whole",
-                number=f"{exercise.number}.{len(graded) + 1}",
-                title="The whole exercise is right.",
-                points=exercise.whole,
-                earned=0 if missing else exercise.whole,
-                status="not run" if problem else "failed" if missing else "passed",
-                message=problem or (f"not passed: {', '.join(missing)}" if missing else ""),
-                heldout=any(check.heldout for check in graded),
-            )
-        )
-    return GradedExercise(exercise.name, exercise.title, tuple(graded), problem, failed=failed)
+        for i, result in enumerate(results, 1)
+    )
+    return GradedExercise(exercise.name, exercise.title, graded, problem, failed=failed)
+
+
+def _whole(exercise: Exercise, results: Sequence[Result], problem: str) -> Result:
+    """Return the result for all checks together: an answer with any mistake is wrong."""
+    bad = [f"{exercise.number}.{i}" for i, one in enumerate(results, 1) if one.status != "passed"]
+    status = "not run" if problem else "failed" if bad else "passed"
+    lines = (("not passed", ", ".join(bad)),) if bad else ()
+    return Result("whole", "The whole exercise is right.", status, lines, share=float(not bad))
+
+
+def _message(result: Result) -> str:
+    return clean("\n".join(f"{label}: {text}" for label, text in result.lines))
 
 
 # Control characters, surrogates, and characters that reverse a line: not for XML or a terminal.
