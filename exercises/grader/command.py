@@ -2,7 +2,7 @@
 
 import argparse
 import functools
-import importlib.util
+import json
 import os
 import re
 import sys
@@ -270,22 +270,16 @@ def export(course: Course, options: argparse.Namespace) -> int:
     return DONE
 
 
-NO_NBFORMAT = """\
-Notebooks are made with nbformat: pip install nbformat, or, in a clone,
-
-    pip install '.[notebook]'
-"""
-
-
 @_explained
 def notebooks(course: Course, options: argparse.Namespace) -> int:
     """Write the exercises as notebooks."""
-    if importlib.util.find_spec("nbformat") is None:
-        raise ValueError(NO_NBFORMAT)
-    from grader.notebooks import write
+    from grader.notebooks import notebook
 
     exercises = course.choose(options.only) if options.only else course.exercises
     options.folder.mkdir(parents=True, exist_ok=True)
     for exercise in exercises:
-        say(short(write(exercise, options.folder, options.colab.strip("/"))))
+        path = options.folder / f"{exercise.name}.ipynb"
+        made = notebook(exercise, options.colab.strip("/"))
+        path.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+        say(short(path))
     return DONE

@@ -25,9 +25,9 @@ class Remote:
     __source__: str  # of a submission
     __forget__: Callable[[], None]  # the next call gets a new process
 
-    def __init__(self, link: "Link", reference: Any, text: str) -> None:
-        self._link, self._reference, self._text = link, reference, text
-        self._start = 0  # of the process in which it is; 0 if it is in each
+    def __init__(self, link: "Link", told: dict[str, Any], start: int) -> None:
+        self._link, self._reference, self._text = link, told["id"], str(told["text"])
+        self._start = start  # of the process in which it is; 0 if it is in each
 
     def __getattr__(self, name: str) -> Any:
         """Fetch an attribute, unless it is private."""
@@ -43,10 +43,11 @@ class Remote:
 class RemoteFunction(Remote):
     """A function of the submission."""
 
-    def __init__(self, link: "Link", reference: Any, text: str, parameters: list[str]) -> None:
-        super().__init__(link, reference, text)
+    def __init__(self, link: "Link", told: dict[str, Any], start: int) -> None:
+        super().__init__(link, told, start)
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        self.__signature__ = inspect.Signature([inspect.Parameter(p, kind) for p in parameters])
+        parameters = [inspect.Parameter(name, kind) for name in told["parameters"]]
+        self.__signature__ = inspect.Signature(parameters)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call it in the other process."""
@@ -77,7 +78,7 @@ class Link(AbstractContextManager["Link"]):
     def submission(self) -> Remote:
         """Load the submission. An exception that this raises there is raised here."""
         self._start()
-        submission = Remote(self, None, f"<submission {self.name}>")
+        submission = Remote(self, {"id": None, "text": f"<submission {self.name}>"}, 0)
         submission.__forget__ = self._end
         submission.__source__ = self.source.decode("utf-8", errors="replace")
         return submission
@@ -193,9 +194,5 @@ class Link(AbstractContextManager["Link"]):
         """Return the object here that stands for an object or function of the submission."""
         if "function" in reference:
             return self._functions[reference["function"]]
-        number, text = reference["id"], str(reference["text"])
-        thing = Remote(self, number, text)
-        if "parameters" in reference:
-            thing = RemoteFunction(self, number, text, reference["parameters"])
-        thing._start = self._started
-        return thing
+        kind = RemoteFunction if "parameters" in reference else Remote
+        return kind(self, reference, self._started)

@@ -6,7 +6,6 @@ A notebook needs only NumPy and the package: one of its cells holds the checks.
 import base64
 import io
 import textwrap
-from pathlib import Path
 from typing import Any
 
 from course import Exercise
@@ -30,47 +29,44 @@ from in_notebook import check
 COLAB = "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({link})"
 
 
-def notebook(exercise: Exercise, address: str = "") -> Any:
-    """Return an exercise as a notebook.
+def notebook(exercise: Exercise, address: str = "") -> dict[str, Any]:
+    """Return an exercise as a notebook, in the format 4.5.
 
     ``address`` is where the notebooks will be on GitHub, ``"OWNER/REPOSITORY/blob/main/FOLDER"``:
     then each has a link that opens it in Colab.
     """
-    from nbformat import v4
-
-    def code(source: str, *, ours: bool = False) -> Any:
-        return v4.new_code_cell(source.strip(), metadata={"tags": [OURS] if ours else []})
-
-    readme = (exercise.folder / "README.md").read_text(encoding="utf-8")
+    readme, hints, starter = (
+        (exercise.folder / name).read_text(encoding="utf-8")
+        for name in ("README.md", "hints.md", "starter.py")
+    )
     if address:
         link = f"https://colab.research.google.com/github/{address}/{exercise.name}.ipynb"
         readme = f"{COLAB.format(link=link)}\n\n{readme}"
-    starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
     functions, _, by_itself = starter.partition('if __name__ == "__main__":\n')
+    check = f'check("{exercise.number}", globals());'
     cells = [
-        v4.new_markdown_cell(readme.strip()),
-        code(SETUP.format(packed=packed(exercise)), ours=True),
-        code(functions),
-        code(f'check("{exercise.number}", globals());', ours=True),
-        v4.new_markdown_cell((exercise.folder / "hints.md").read_text(encoding="utf-8").strip()),
+        _text(readme),
+        _code(SETUP.format(packed=packed(exercise)), OURS),
+        _code(functions),
+        _code(check, OURS),
+        *([_code(textwrap.dedent(by_itself), OURS)] if by_itself else []),
+        _text(hints),
     ]
-    if by_itself:
-        cells.insert(4, code(textwrap.dedent(by_itself), ours=True))
     for i, cell in enumerate(cells):
-        cell["id"] = f"{exercise.name}-{i}"  # instead of a random one
+        cell["id"] = f"{exercise.name}-{i}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return v4.new_notebook(cells=cells, metadata={"kernelspec": kernel})
+    form = {"nbformat": 4, "nbformat_minor": 5}
+    return {"cells": cells, "metadata": {"kernelspec": kernel}, **form}
 
 
-def write(exercise: Exercise, folder: Path, address: str = "") -> Path:
-    """Write an exercise as a notebook into a folder; return its path."""
-    import nbformat
+def _text(source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source.strip()}
 
-    path = folder / f"{exercise.name}.ipynb"
-    made = notebook(exercise, address)
-    nbformat.validate(made)
-    nbformat.write(made, path)
-    return path
+
+def _code(source: str, *tags: str) -> dict[str, Any]:
+    not_run: dict[str, Any] = {"execution_count": None, "outputs": []}
+    told = {"cell_type": "code", "metadata": {"tags": [*tags]}}
+    return {**told, **not_run, "source": source.strip()}
 
 
 def packed(exercise: Exercise) -> str:
