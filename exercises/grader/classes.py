@@ -78,8 +78,9 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
     resource_tracker.ensure_running()  # a child of this process, not of a submission
     before = traces.children()
     waiting = list(reversed(folders))
-    markers = [Marker(task) for _ in range(min(task.jobs, len(folders)))]
+    markers: list[Marker] = []
     try:
+        markers += (Marker(task) for _ in range(min(task.jobs, len(folders))))
         while markers:
             for marker in _answering(markers):
                 folder, report = marker.folder, marker.report(loaded)

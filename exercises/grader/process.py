@@ -134,4 +134,4 @@ class Process:
             self.printed += os.read(self._output, SHOWN - len(self.printed))
         for stream in self._streams:
             stream.close()
-        self._room.leave()
+        traces.remove(self._room.home)

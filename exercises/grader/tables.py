@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
 
@@ -50,9 +50,8 @@ def _file_name(name: str) -> str:
 
 
 def _write_table(path: Path | None, rows: Rows) -> None:
-    with ExitStack() as stack:
-        out = stack.enter_context(path.open("w", encoding="utf-8", newline="")) if path else None
-        csv.writer(out or sys.stdout, lineterminator="\n").writerows(rows)
+    with path.open("w", encoding="utf-8", newline="") if path else nullcontext(sys.stdout) as out:
+        csv.writer(out, lineterminator="\n").writerows(rows)
 
 
 def scores(

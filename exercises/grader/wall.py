@@ -59,7 +59,7 @@ class NoWallError(ValueError):
 
 @dataclass
 class Room:
-    """The command for one process of a submission, and the traces to remove after it."""
+    """The command for one process of a submission, and the folder to remove after it."""
 
     command: list[str]
     home: Path
@@ -70,10 +70,6 @@ class Room:
     def how(self) -> dict[str, Any]:
         """The arguments of ``subprocess`` that start it."""
         return {"args": self.command, "cwd": self.home, "env": self.environment}
-
-    def leave(self) -> None:
-        """Remove all that the process left behind."""
-        traces.remove(self.home)
 
 
 @dataclass(frozen=True)
@@ -212,6 +208,6 @@ def prove(wall: Wall, hidden: Sequence[Path]) -> None:
         raise NoWallError(str(error)) from None
     finally:
         traces.sweep(before)  # bubblewrap's own
-        room.leave()
+        traces.remove(room.home)
     if done.returncode:
         raise NoWallError((done.stderr.strip().splitlines() or ["it does not start"])[-1])

@@ -121,7 +121,11 @@ class Pupil:
         if id(thing) not in self.ids:
             reference = {"id": len(self.kept), "text": repr(thing)[:MOST_SAID]}
             if callable(thing):
-                reference["parameters"] = _parameters(thing)
+                reference["parameters"] = []
+                with contextlib.suppress(
+                    TypeError, ValueError
+                ):  # some built-in functions have none
+                    reference["parameters"] = list(inspect.signature(thing).parameters)
             self.kept.append(thing)
             self.ids[id(thing)] = reference
         return self.ids[id(thing)]
@@ -144,13 +148,6 @@ def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
         yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
     elif frames:
         yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
-
-
-def _parameters(function: Any) -> list[str]:
-    try:
-        return list(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # some built-in functions have no signature
-        return []
 
 
 # --- limits of the system ----------------------------------------------------------------------
