@@ -17,6 +17,11 @@ from grader.writers import neutral_class, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
 Rows = list[list[str]]
+GRADEBOOKS = {
+    # Canvas finds a student by one of these ids; Moodle asks on import what each column means.
+    "canvas": ("Student", "ID", "SIS User ID", "SIS Login ID", "Section"),
+    "moodle": ("ID number",),
+}
 
 
 def write_class(
@@ -24,18 +29,18 @@ def write_class(
 ) -> list[str]:
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
     by_folder, warnings = noted(reports, exercises), list[str]()
+    ordered = [by_folder[folder] for folder in sorted(by_folder, key=lambda one: one.name)]
+    _write_table(options.csv, scores(exercises, ordered, options.id, checks=options.checks))
     for place, student in ((options.reports, False), (options.student_reports, True)):
         for folder, report in by_folder.items() if place else ():
             path = place / f"{_file_name(folder.name)}.txt"
             path.write_text(text(report, student=student), encoding="utf-8")
-    ordered = [by_folder[folder] for folder in sorted(by_folder, key=lambda one: one.name)]
     if options.json:
         options.json.write_text(neutral_class(ordered), encoding="utf-8")
-    _write_table(options.csv, scores(exercises, ordered, options.id, checks=options.checks))
-    for book, make in GRADEBOOKS.items():
+    for book in GRADEBOOKS:
         if path := getattr(options, book):
             graded = known(ordered, options.id)
-            _write_table(path, make(exercises, graded))
+            _write_table(path, gradebook(book, exercises, graded))
             there = {report.submission for report, _ in graded}
             left_out = [one.submission for one in ordered if one.submission not in there]
             warnings += [f"not in {path.name}: {name}" for name in left_out]
@@ -83,32 +88,21 @@ def scores(
     return rows
 
 
-def canvas(exercises: Sequence[Exercise], graded: Sequence[tuple[Report, str]]) -> Rows:
-    """Return a gradebook for Canvas, which finds a student by one of the ids in its head."""
-    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
-    most = ["Points Possible", "", "", "", "", *(number(e.worth) for e in exercises)]
-    rows = [
-        [_cell(report.submission), "", "", _cell(student), "", *_points(report)]
-        for report, student in graded
-    ]
-    return [[*head, *_titles(exercises)], most, *rows]
-
-
-def moodle(exercises: Sequence[Exercise], graded: Sequence[tuple[Report, str]]) -> Rows:
-    """Return grades for Moodle, which asks on import what each column means."""
-    rows = [[_cell(student), *_points(report)] for report, student in graded]
-    return [["ID number", *_titles(exercises)], *rows]
-
-
-GRADEBOOKS = {"canvas": canvas, "moodle": moodle}
-
-
-def _titles(exercises: Sequence[Exercise]) -> list[str]:
-    return [f"{exercise.number} {exercise.title}" for exercise in exercises]
-
-
-def _points(report: Report) -> list[str]:
-    return [number(exercise.earned) for exercise in report.exercises]
+def gradebook(
+    book: str, exercises: Sequence[Exercise], graded: Sequence[tuple[Report, str]]
+) -> Rows:
+    """Return the table of a gradebook: what finds a student, and a column for each exercise."""
+    head = GRADEBOOKS[book]
+    rows = [[*head, *(f"{exercise.number} {exercise.title}" for exercise in exercises)]]
+    if book == "canvas":
+        worth = [number(exercise.worth) for exercise in exercises]
+        rows.append(["Points Possible", *([""] * len(head[1:])), *worth])
+    for report, student in graded:
+        ids = dict.fromkeys(("SIS Login ID", "ID number"), student)
+        who = {"Student": report.submission, **ids}
+        points = [number(exercise.earned) for exercise in report.exercises]
+        rows.append([*(_cell(who.get(name, "")) for name in head), *points])
+    return rows
 
 
 def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
