@@ -105,8 +105,7 @@ def _answering(markers: Sequence["Marker"]) -> list["Marker"]:
     """Wait until a process answers, or the time of one is over; return all of these."""
     soonest = min(marker.deadline for marker in markers)
     wait([marker.connection for marker in markers], max(soonest - time.monotonic(), 0))
-    now = time.monotonic()
-    return [one for one in markers if one.connection.poll() or now >= one.deadline]
+    return [one for one in markers if one.connection.poll() or time.monotonic() >= one.deadline]
 
 
 class Marker:

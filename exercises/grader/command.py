@@ -1,7 +1,6 @@
 """The commands for instructors: ``run.py grade``, ``run.py export`` and ``run.py notebooks``."""
 
 import argparse
-import functools
 import json
 import os
 import re
@@ -59,7 +58,8 @@ def add_commands(commands: Any) -> None:
     made.set_defaults(function=notebooks)
 
     out = commands.add_parser("export", help="the course for students, or the grader")
-    out.add_argument("folder", nargs="?", type=Path, help="for students, without solutions")
+    told = "for students, without solutions"
+    out.add_argument("students", metavar="folder", nargs="?", type=Path, help=told)
     _add_only(out)
     _add_path(out, "gradescope", "the autograder's zip file", "ZIP")
     for platform in ("prairielearn", "classroom50"):
@@ -97,7 +97,6 @@ def _pattern(text: str) -> re.Pattern[str]:
 def _explained(command: Callable[[Course, argparse.Namespace], int]) -> Any:
     """Make a command print why it cannot be done."""
 
-    @functools.wraps(command)
     def explained(course: Course, options: argparse.Namespace) -> int:
         try:
             if absent := missing():
@@ -254,7 +253,6 @@ def export(course: Course, options: argparse.Namespace) -> int:
     """Write the course for students, or the grader for a platform."""
     from grader import bundles
 
-    options.students = options.folder
     targets = {name: path for name in bundles.MAKERS if (path := getattr(options, name))}
     if not targets:
         raise ValueError("Where to? export FOLDER is for students; see also export --help.")

@@ -74,8 +74,7 @@ def look(folder: Path) -> HandedIn:
     while places and left:
         place = places.popleft()
         if len(Path(place).parts) == MOST_DEPTH:
-            deep = f"folders in folders, more than {MOST_DEPTH} deep: not all looked at"
-            troubles.append(deep)
+            troubles.append(f"folders in folders, more than {MOST_DEPTH} deep: not all looked at")
             break
         try:
             with os.scandir(folder / place) as entries:
