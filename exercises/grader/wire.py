@@ -78,8 +78,9 @@ def _decoded(data: Any, resolve: Callable[[Any], Any]) -> Any:
 def written_back(old: Any, new: Any) -> Any:
     """Return an argument as the other side changed its copy, in the old object if possible."""
     if isinstance(old, np.ndarray) and isinstance(new, np.ndarray):
-        if (old.shape, old.dtype) == (new.shape, new.dtype) and old.flags.writeable:
-            old[...] = new
+        if (old.shape, old.dtype) == (new.shape, new.dtype):
+            if old.flags.writeable:
+                old[...] = new
             return old
     elif isinstance(old, dict) and isinstance(new, dict):
         changed = {key: written_back(old.get(key), value) for key, value in new.items()}
