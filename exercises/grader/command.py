@@ -211,9 +211,8 @@ def _grade_class(
 ) -> int:
     """Grade the submissions that are not graded yet, and write the files, even after a stop."""
     from grader.classes import Task, grade_class
-    from grader.journal import Journal, fingerprint_of_course
     from grader.report import number
-    from grader.tables import write_class
+    from grader.tables import Journal, fingerprint_of_course, write_class
 
     limits = Limits(seconds=options.seconds)
     task = Task(tuple(exercises), wall, limits, options.submission_seconds, options.jobs)
@@ -221,8 +220,8 @@ def _grade_class(
     for texts in filter(None, (options.reports, options.student_reports)):
         texts.mkdir(parents=True, exist_ok=True)
     place = options.csv or options.json or (options.reports and options.reports / "all")
-    known_by = fingerprint_of_course(exercises, limits, wall.name)
-    journal = Journal(place and place.with_name(f"{place.name}.begun"), known_by)
+    begun = place and place.with_name(f"{place.name}.begun")
+    journal = Journal(begun, fingerprint_of_course(exercises, limits, wall.name))
     reports = {one: report for one in folders if (report := journal.report(one))}
     try:
         if reports:
@@ -238,8 +237,8 @@ def _grade_class(
             _warn(warning)
         os.umask(mask)
     failed = [report.submission for report in reports.values() if report.failed]
-    if not failed:
-        journal.remove()
+    if begun and not failed:
+        begun.unlink(missing_ok=True)
     for name in failed:
         _warn(f"could not be graded: {name}")
     return NOT_ALL if failed else DONE

@@ -1,18 +1,21 @@
-"""The files about a class: tables of scores, gradebooks, a text for each submission."""
+"""The files about a class: scores, gradebooks, a text for each submission, and the journal."""
 
 import argparse
+import contextlib
 import csv
+import json
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
 
 from course import Exercise
 from grader.alike import noted
-from grader.report import Report, number
+from grader.handed_in import look
+from grader.limits import Limits
+from grader.report import Report, from_dict, number, software
 from grader.writers import neutral_class, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
@@ -55,7 +58,8 @@ def _file_name(name: str) -> str:
 
 
 def _write_table(path: Path | None, rows: Rows) -> None:
-    with path.open("w", encoding="utf-8", newline="") if path else nullcontext(sys.stdout) as out:
+    screen = contextlib.nullcontext(sys.stdout)
+    with path.open("w", encoding="utf-8", newline="") if path else screen as out:
         csv.writer(out, lineterminator="\n").writerows(rows)
 
 
@@ -133,3 +137,53 @@ def identity(submission: str, by: re.Pattern[str]) -> str:
 def _cell(name: str) -> str:
     """Write a name so that no spreadsheet treats it as a formula."""
     return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
+
+
+# --- a second run continues --------------------------------------------------------------------
+
+
+def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
+    """Return a text that changes when the same submission may get another report."""
+    checks = [(exercise, (exercise.folder / "checks.py").read_bytes()) for exercise in exercises]
+    return _hash(limits, wall, software(exercises), checks)
+
+
+def _hash(*told: object) -> str:
+    return sha256(repr(told).encode()).hexdigest()
+
+
+class Journal:
+    """The finished reports, a line for each; ``course`` is the ``fingerprint_of_course``.
+
+    Without a path nothing is kept.
+    """
+
+    def __init__(self, path: Path | None, course: str) -> None:
+        self.path, self.course = path, course
+        self._known: dict[str, Report] = {}
+        lines = path.read_text(encoding="utf-8").splitlines() if path and path.exists() else []
+        for line in lines:
+            # An incomplete line: the disk was full.
+            with contextlib.suppress(ValueError, KeyError, TypeError):
+                fingerprint, report = json.loads(line)
+                self._known[fingerprint] = from_dict(report)
+
+    def _fingerprint(self, folder: Path) -> str:
+        """Return a text that changes with the submission: names, sizes and times of its files."""
+        handed_in, files = look(folder), list[object]()
+        for file in handed_in.files:
+            with contextlib.suppress(OSError):  # it is gone
+                found = (folder / file).lstat()
+                files.append((file, found.st_size, found.st_mtime_ns))
+        return _hash(self.course, folder.name, handed_in.troubles, files)
+
+    def report(self, folder: Path) -> Report | None:
+        """Return the report on a submission, if neither it nor the course has changed."""
+        return self._known.get(self._fingerprint(folder))
+
+    def add(self, folder: Path, report: Report) -> None:
+        """Write down the report on a submission, unless it could not be graded."""
+        if self.path and not report.failed:
+            entry = json.dumps([self._fingerprint(folder), report.to_dict()])
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"\n{entry}\n")  # the last line may be incomplete

@@ -19,7 +19,7 @@ from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
-from grader import alike, classes, journal, traces, wall, writers
+from grader import alike, classes, tables, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.limits import Limits
 
@@ -272,7 +272,7 @@ def test_grades_are_kept_when_the_disk_is_full(tmp_path, monkeypatch, capsys):
     folder = hand_in(tmp_path / "class", ada=None, bob=None)
     words = ["grade", "--class", str(folder), "--only", "06", "--jobs", "1", "--no-wall"]
     words += ["--csv", str(tmp_path / "scores.csv")]
-    add = journal.Journal.add
+    add = tables.Journal.add
 
     def full(self, one, report):
         if one.name == "bob":
@@ -281,7 +281,7 @@ def test_grades_are_kept_when_the_disk_is_full(tmp_path, monkeypatch, capsys):
         add(self, one, report)
 
     with monkeypatch.context() as patch:
-        patch.setattr(journal.Journal, "add", full)
+        patch.setattr(tables.Journal, "add", full)
         assert run.main(words) == 2
     assert "No space left on device" in capsys.readouterr().out
     assert [row[0] for row in table(tmp_path / "scores.csv")] == ["submission", "ada"]
@@ -301,14 +301,14 @@ def test_the_exit_status_says_that_a_submission_could_not_be_graded(tmp_path, op
 
 def test_a_changed_submission_is_graded_again(tmp_path):
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=RIGHT)
-    begun = journal.Journal(tmp_path / "begun", "course")
+    begun = tables.Journal(tmp_path / "begun", "course")
     for name in ("ada", "bob"):
         begun.add(folder / name, writers.Report(name, (), "none"))
     (folder / "bob" / "06_relu.py").write_text("x")
-    again = journal.Journal(tmp_path / "begun", "course")
+    again = tables.Journal(tmp_path / "begun", "course")
     assert again.report(folder / "ada") == writers.Report("ada", (), "none")
     assert again.report(folder / "bob") is None
-    assert journal.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
+    assert tables.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
 
 
 def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch):
@@ -316,10 +316,10 @@ def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch
     dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
     asked = [known, known, ([dearer], *known[1:]), ([RELU], LIMITS, "none")]
     asked.append(([RELU], ORDINARY, "bubblewrap"))
-    same, again, *others = (journal.fingerprint_of_course(*each) for each in asked)
-    monkeypatch.setattr(journal, "software", lambda _: "another Python")
+    same, again, *others = (tables.fingerprint_of_course(*each) for each in asked)
+    monkeypatch.setattr(tables, "software", lambda _: "another Python")
     assert same == again
-    assert same not in [*others, journal.fingerprint_of_course(*known)]
+    assert same not in [*others, tables.fingerprint_of_course(*known)]
 
 
 def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monkeypatch, capsys):
