@@ -178,10 +178,10 @@ def _grade_one(
 ) -> int:
     """Write the report for each chosen platform, and print it."""
     from grader.grading import grade, load_checks
-    from grader.writers import text, writers
+    from grader.writers import WRITERS, text
 
     report = grade(folder, load_checks(exercises), wall, Limits(seconds=options.seconds))
-    asked = ((getattr(options, platform), write) for platform, write in writers(os.environ).items())
+    asked = ((getattr(options, platform), write) for platform, write in WRITERS.items())
     made = [(path, write(report)) for path, write in asked if path]  # before any is written
     for path, content in made:
         path.write_text(content, encoding="utf-8")

@@ -40,12 +40,7 @@ def load_checks(exercises: Sequence[Exercise]) -> list[Loaded]:
     return [Loaded(e, tuple(checks_of(e, heldout=True))) for e in exercises]
 
 
-def grade(
-    folder: Path,
-    exercises: Sequence[Loaded],
-    wall: Wall,
-    limits: Limits = Limits(),  # noqa: B008 - frozen
-) -> Report:
+def grade(folder: Path, exercises: Sequence[Loaded], wall: Wall, limits: Limits) -> Report:
     """Grade one submission; the report has every exercise, even if nothing was handed in."""
     begun = time.monotonic()
     handed_in = look(folder)

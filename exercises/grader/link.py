@@ -28,6 +28,9 @@ class Remote:
     def __init__(self, link: "Link", told: dict[str, Any], start: int) -> None:
         self._link, self._reference, self._text = link, told["id"], str(told["text"])
         self._start = start  # of the process in which it is; 0 if it is in each
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters = [inspect.Parameter(name, kind) for name in told.get("parameters", ())]
+        self.__signature__ = inspect.Signature(parameters)
 
     def __getattr__(self, name: str) -> Any:
         """Fetch an attribute, unless it is private."""
@@ -42,12 +45,6 @@ class Remote:
 
 class RemoteFunction(Remote):
     """A function of the submission."""
-
-    def __init__(self, link: "Link", told: dict[str, Any], start: int) -> None:
-        super().__init__(link, told, start)
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        parameters = [inspect.Parameter(name, kind) for name in told["parameters"]]
-        self.__signature__ = inspect.Signature(parameters)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Call it in the other process."""

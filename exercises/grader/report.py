@@ -4,6 +4,7 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -28,17 +29,10 @@ class Graded:
     heldout: bool  # whether learners see it only after the due date
 
 
-@dataclass(frozen=True)
-class GradedExercise:
-    """The points of one exercise."""
+class Sum:
+    """The points of several checks."""
 
-    name: str
-    title: str
     checks: tuple[Graded, ...]
-    problem: str = ""  # why no check could run; empty if the checks ran
-    notes: tuple[str, ...] = ()  # for the instructor
-    printed: str = ""  # the beginning of what the submission printed
-    failed: bool = False  # whether grading was impossible, so that 0 points are not a result
 
     @property
     def earned(self) -> float:
@@ -52,7 +46,20 @@ class GradedExercise:
 
 
 @dataclass(frozen=True)
-class Report:
+class GradedExercise(Sum):
+    """The points of one exercise."""
+
+    name: str
+    title: str
+    checks: tuple[Graded, ...]
+    problem: str = ""  # why no check could run; empty if the checks ran
+    notes: tuple[str, ...] = ()  # for the instructor
+    printed: str = ""  # the beginning of what the submission printed
+    failed: bool = False  # whether grading was impossible, so that 0 points are not a result
+
+
+@dataclass(frozen=True)
+class Report(Sum):
     """The points of a submission."""
 
     submission: str  # the name of its folder
@@ -61,17 +68,7 @@ class Report:
     seconds: float = 0.0  # how long the grading took
     software: str = ""  # the versions of Python and of the packages that graded it
 
-    @property
-    def earned(self) -> float:
-        """Points earned."""
-        return sum(exercise.earned for exercise in self.exercises)
-
-    @property
-    def points(self) -> float:
-        """Points to be earned."""
-        return sum(exercise.points for exercise in self.exercises)
-
-    @property
+    @cached_property
     def checks(self) -> tuple[Graded, ...]:
         """The checks of all exercises."""
         return tuple(check for exercise in self.exercises for check in exercise.checks)

@@ -59,17 +59,11 @@ class NoWallError(ValueError):
 
 @dataclass
 class Room:
-    """The command for one process of a submission, and the folder to remove after it."""
+    """One process of a submission, before it is started."""
 
-    command: list[str]
-    home: Path
-    environment: dict[str, str]
+    how: dict[str, Any]  # it is started: the arguments for ``subprocess``
+    home: Path  # to be removed after it
     forwards_signals: bool = False  # in its exit status
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """The arguments of ``subprocess`` that start it."""
-        return {"args": self.command, "cwd": self.home, "env": self.environment}
 
 
 @dataclass(frozen=True)
@@ -94,7 +88,8 @@ class Wall:
         environment |= {"HOME": there, "TMPDIR": there, "PYTHONPATH": os.pathsep.join(self.path)}
         environment["MPLCONFIGDIR"] = there  # else matplotlib, if it is imported, tries to make one
         options = ["-s", "-P", "-S", "-B", "-u", "-W", "ignore", *map(str, words), str(user)]
-        return Room([*self.prefix, PYTHON, *options], home, environment, behind)
+        how = {"args": [*self.prefix, PYTHON, *options], "cwd": home, "env": environment}
+        return Room(how, home, behind)
 
 
 @contextlib.contextmanager

@@ -41,8 +41,6 @@ class Pupil:
         self.ids: dict[int, Any] = {}  # references to them, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
         self.remembered: dict[bytes, Any] = {}  # questions to them, with the answers
-        self._ways: dict[str, Callable[..., dict[str, Any]]]  # to do what the grader asks for
-        self._ways = {"load": self._load, "get": self._get, "call": self._call}
 
     def converse(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a message, and do what the grader asks for until it replies."""
@@ -57,7 +55,8 @@ class Pupil:
                 reply: dict[str, Any] = wire.loads(received, self._resolve)
                 if "do" not in reply:
                     return reply
-                line = wire.dumps(self._ways[reply.pop("do")](**reply), self._refer)
+                do = getattr(self, f"_{reply.pop('do')}")  # load, get or call
+                line = wire.dumps(do(**reply), self._refer)
             except BaseException as error:  # an exception is an answer, too
                 line = wire.dumps({"raised": self._told(error)}, self._refer)
 
@@ -122,9 +121,8 @@ class Pupil:
             reference = {"id": len(self.kept), "text": repr(thing)[:MOST_SAID]}
             if callable(thing):
                 reference["parameters"] = []
-                with contextlib.suppress(
-                    TypeError, ValueError
-                ):  # some built-in functions have none
+                # Some built-in functions have none.
+                with contextlib.suppress(TypeError, ValueError):
                     reference["parameters"] = list(inspect.signature(thing).parameters)
             self.kept.append(thing)
             self.ids[id(thing)] = reference

@@ -40,7 +40,14 @@ def with_two_checks(home):
     return replace(RELU, home=home, points={name: RELU.points[name] for name in kept}, whole=0)
 
 
+@pytest.fixture
+def as_on_classroom50(monkeypatch):
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("as_on_classroom50")
 def test_grading_a_class_survives_hostile_submissions_and_stays_fair(tmp_path):
     folder = hand_in(
         tmp_path / "class",
@@ -67,7 +74,7 @@ def test_grading_a_class_survives_hostile_submissions_and_stays_fair(tmp_path):
         assert reports[name].earned == hostile.deserves, (name, said(reports[name]))
         assert hostile.says in said(reports[name]), name
         assert not reports[name].failed
-        for write in writers.writers(RUNNER).values():
+        for write in writers.WRITERS.values():
             assert write(reports[name]).encode()
 
 
@@ -322,12 +329,11 @@ def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch
     assert same not in [*others, tables.fingerprint_of_course(*known)]
 
 
+@pytest.mark.usefixtures("as_on_classroom50")
 def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "60")
-    for name, value in RUNNER.items():
-        monkeypatch.setenv(name, value)
     (tmp_path / "ada").mkdir()
-    files = [f"--{platform}={tmp_path / platform}" for platform in writers.writers(RUNNER)]
+    files = [f"--{platform}={tmp_path / platform}" for platform in writers.WRITERS]
     assert run.main(["grade", str(tmp_path / "ada"), "--only", "06", "--no-wall", *files]) == 0
     out = capsys.readouterr().out
     assert out.startswith("ada: 0 of 13 points, wall: none")

@@ -114,7 +114,9 @@ def test_a_checker_that_imports_the_package_earns_nothing(submit, a_wall):
     check = course.load(judge.folder / "checks.py").check_it_is_your_own
     own = replace(judge, points={check.__name__: 1}, whole=0)
     source = "import gradcheck_ref\n" + (judge.folder / "solution.py").read_text("utf-8")
-    report = grading.grade(submit(**{judge.name: source}), [grading.Loaded(own, (check,))], a_wall)
+    report = grading.grade(
+        submit(**{judge.name: source}), [grading.Loaded(own, (check,))], a_wall, Limits()
+    )
     assert report.earned == 0
     assert "write your own" in said(report)
 
@@ -139,7 +141,7 @@ def test_every_check_is_run_and_may_give_part_of_its_points(submit, a_wall):
     exercise = replace(RELU, points=dict.fromkeys(checks, 6), whole=6)
     loaded = grading.Loaded(exercise, (*checks.values(),))
     source = at_the_top("def leave(): import os; os._exit(0)")
-    report = grading.grade(submit(**{"06_relu": source}), [loaded], a_wall)
+    report = grading.grade(submit(**{"06_relu": source}), [loaded], a_wall, Limits())
     assert [check.status for check in report.checks] == ["failed", "failed", "passed", "failed"]
     assert report.earned == pytest.approx(4 + 6)
     assert report.checks[-1].message == "not passed: 06.1, 06.2"
@@ -171,7 +173,7 @@ def test_the_memory_of_the_checks_is_limited(submit, a_wall):
     before = resource.getrlimit(resource.RLIMIT_AS)
     exercise = replace(RELU, points={"check_outer": 1}, whole=0)
     loaded = grading.Loaded(exercise, (check_outer,))
-    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall)
+    report = grading.grade(submit(**{"06_relu": at_the_top("")}), [loaded], a_wall, Limits())
     assert (report.earned, report.failed) == (0, False)
     assert "Unable to allocate 74.5 GiB" in said(report)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
@@ -215,7 +217,7 @@ def test_every_check_is_loaded_before_a_submission_runs(submit, a_wall, tmp_path
     loaded = grading.load_checks([exercise])
     (home / "checks.py").write_text("1 / 0")  # as a submission would, if nothing stopped it
     folder = submit(**{"06_relu": at_the_top("")})
-    assert grading.grade(folder, loaded, a_wall).earned == 1
+    assert grading.grade(folder, loaded, a_wall, Limits()).earned == 1
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """A process of a submission: limits kept, nothing left behind, whatever the program does."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -27,7 +26,7 @@ class Open:
     def room(self, limits):
         self.home.mkdir(exist_ok=True)
         command = [sys.executable, "-I", "-S", "-c", self.code]
-        return Room(command, self.home, dict(os.environ))
+        return Room({"args": command, "cwd": self.home}, self.home)
 
 
 @pytest.fixture
