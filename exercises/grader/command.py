@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ PLATFORMS = ("gradescope", "prairielearn", "classroom50", "junit", "json")
 OF_ONE = PLATFORMS[:-1]
 OF_A_CLASS = ("csv", "reports", "student_reports", "checks", "id", *GRADEBOOKS)
 SUBMISSION_SECONDS = 600
+Command = Callable[[Course, argparse.Namespace], int]
 
 
 def add_commands(commands: Any) -> None:
     """Add the commands to the parser."""
-    one = commands.add_parser("grade", help="points for a submission, or for those of a class")
+    one = _command(commands, grade, "points for a submission, or for those of a class")
     one.add_argument("folder", nargs="?", type=Path, help="of the submission; else work/")
-    _add_only(one)
     for platform in PLATFORMS:
         _add_path(one, platform, f"write for {platform}")
     whole = "grade each of the folders in it"
@@ -48,30 +49,27 @@ def add_commands(commands: Any) -> None:
     )
     open_to_all = "in a container, or for work you trust: a submission can do whatever you can"
     one.add_argument("--no-wall", action="store_true", help=open_to_all)
-    one.set_defaults(function=grade)
 
-    made = commands.add_parser("notebooks", help="the exercises as notebooks, for Jupyter or Colab")
+    made = _command(commands, notebooks, "the exercises as notebooks, for Jupyter or Colab")
     made.add_argument("folder", type=Path)
-    _add_only(made)
     where = "where on GitHub they will be, for links to Colab: OWNER/REPOSITORY/blob/main/FOLDER"
     made.add_argument("--colab", metavar="ADDRESS", default="", help=where)
-    made.set_defaults(function=notebooks)
 
-    out = commands.add_parser("export", help="the course for students, or the grader")
+    out = _command(commands, export, "the course for students, or the grader")
     told = "for students, without solutions"
     out.add_argument("students", metavar="folder", nargs="?", type=Path, help=told)
-    _add_only(out)
-    _add_path(out, "gradescope", "the autograder's zip file", "ZIP")
-    for platform in ("prairielearn", "classroom50"):
-        _add_path(out, platform, None, "FOLDER")
-    out.set_defaults(function=export)
+    for platform in PLATFORMS[:3]:
+        kind = "ZIP" if platform == "gradescope" else "FOLDER"
+        _add_path(out, platform, f"the grader for {platform}", kind)
 
 
-def _add_path(parser: Any, name: str, told: str | None, kind: str = "FILE") -> None:
+def _add_path(parser: Any, name: str, told: str, kind: str = "FILE") -> None:
     parser.add_argument(f"--{name}", metavar=kind, type=Path, help=told)
 
 
-def _add_only(parser: Any) -> None:
+def _command(commands: Any, function: Command, told: str) -> Any:
+    parser = commands.add_parser(function.__name__, help=told)
+    parser.set_defaults(function=partial(_explained, function))
     parser.add_argument(
         "--only",
         metavar="06,07",
@@ -79,6 +77,7 @@ def _add_only(parser: Any) -> None:
         default=[],
         help="these exercises; else all but the optional ones",
     )
+    return parser
 
 
 def _whole(text: str) -> int:
@@ -94,22 +93,18 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
 
 
-def _explained(command: Callable[[Course, argparse.Namespace], int]) -> Any:
-    """Make a command print why it cannot be done."""
-
-    def explained(course: Course, options: argparse.Namespace) -> int:
-        try:
-            if absent := missing():
-                raise ValueError(f"It needs {' and '.join(absent)}, which this Python lacks.")
-            return command(course, options)
-        except (ValueError, OSError) as error:
-            first, *report = str(error).splitlines() or [type(error).__name__]
-            say(first)
-            for line in report:  # a table, which keeps its columns
-                print(line)
-            return CANNOT
-
-    return explained
+def _explained(command: Command, course: Course, options: argparse.Namespace) -> int:
+    """Do what a command says, or print why it cannot be done."""
+    try:
+        if absent := missing():
+            raise ValueError(f"It needs {' and '.join(absent)}, which this Python lacks.")
+        return command(course, options)
+    except (ValueError, OSError) as error:
+        first, *report = str(error).splitlines() or [type(error).__name__]
+        say(first)
+        for line in report:  # a table, which keeps its columns
+            print(line)
+        return CANNOT
 
 
 def _warn(text: str) -> None:
@@ -127,7 +122,6 @@ def _read_private_cases() -> None:
 # --- grade -------------------------------------------------------------------------------------
 
 
-@_explained
 def grade(course: Course, options: argparse.Namespace) -> int:
     """Grade a submission, or a class."""
     folder = options.whole or options.folder or course.exercises[0].work.parent
@@ -157,9 +151,7 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     if os.name != "posix":
         return "Grading needs Linux or macOS, for its limits; on Windows, use WSL."
     if not folder.is_dir():
-        return (
-            f"{short(folder)} is not a folder; a submission is one, with files such as 06_relu.py."
-        )
+        return f"{short(folder)} is not a folder; a submission is one, with 06_relu.py in it."
     if options.whole and options.folder:
         return "Name one folder: of a submission, or with --class of the submissions of a class."
     of_one = [name for name in OF_ONE if getattr(options, name)]
@@ -247,7 +239,6 @@ def _grade_class(
 # --- export, notebooks -------------------------------------------------------------------------
 
 
-@_explained
 def export(course: Course, options: argparse.Namespace) -> int:
     """Write the course for students, or the grader for a platform."""
     from grader import bundles
@@ -267,7 +258,6 @@ def export(course: Course, options: argparse.Namespace) -> int:
     return DONE
 
 
-@_explained
 def notebooks(course: Course, options: argparse.Namespace) -> int:
     """Write the exercises as notebooks."""
     from grader.notebooks import notebook
