@@ -1,7 +1,6 @@
 """Bundles: the course for students, and the grader for each platform.
 
-A bundle is a mapping of names to contents, written as a folder or as a zip file. None holds a
-solution. A platform starts the contents that begin with ``#!``.
+None holds a solution. A platform starts the contents that begin with ``#!``.
 """
 
 import ast
@@ -24,9 +23,7 @@ CHECK = ("course", "expect", "judging", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
-
-
-Bundle = dict[str, bytes]
+Bundle = dict[str, bytes]  # names of files, and their contents
 
 
 def students(exercises: Sequence[Exercise]) -> Bundle:
@@ -44,11 +41,7 @@ def machinery_in_a_page(check: str = "in_page") -> Bundle:
 
 
 def exercise_in_a_page(exercise: Exercise) -> Bundle:
-    """Return an exercise for its page: no solution, no held-out check.
-
-    The page of a project also has the archives of the exercises that it needs, whose manifests
-    differ.
-    """
+    """Return an exercise for its page: no solution, no held-out check."""
     folder = f"exercises/{exercise.name}"
     return {
         "exercises/course.toml": manifest_of(with_needs(exercise), heldout=False).encode(),
@@ -59,9 +52,8 @@ def exercise_in_a_page(exercise: Exercise) -> Bundle:
 
 def with_needs(exercise: Exercise) -> list[Exercise]:
     """Return a project after the exercises that it needs; any other exercise alone."""
-    course = read_course()
-    needed = exercise.needs if exercise in course.projects else ()
-    return [*(e for e in course.exercises if e.name in needed), exercise]
+    needed = exercise.needs if exercise.kind == "project" else ()
+    return [*(e for e in read_course().exercises if e.name in needed), exercise]
 
 
 def grader(platform: str, exercises: Sequence[Exercise]) -> Bundle:
@@ -127,7 +119,12 @@ def without_heldout(source: bytes) -> bytes:
 def _written_for(platform: str, exercises: Sequence[Exercise]) -> Bundle:
     """Return the files of a platform, with what is to be filled in."""
     packages = sorted({f" {exercise.package}" for exercise in exercises if exercise.package})
-    files = [f"- `work/{e.name}.py`: {e.title}, {e.minutes} minutes{_apart(e)}" for e in exercises]
+    files = [
+        f"- `work/{exercise.name}.py`: {exercise.title}, {exercise.minutes} minutes"
+        + ", optional" * exercise.optional
+        + f", needs {exercise.package}" * bool(exercise.package)
+        for exercise in exercises
+    ]
     filled_in = {
         "@first@": exercises[0].number,
         "@exercises@": ",".join(exercise.number for exercise in exercises),
@@ -139,12 +136,6 @@ def _written_for(platform: str, exercises: Sequence[Exercise]) -> Bundle:
         text = path.read_text(encoding="utf-8")
         bundle[path.name] = re.sub("@[a-z]+@", lambda found: filled_in[found[0]], text).encode()
     return bundle
-
-
-def _apart(exercise: Exercise) -> str:
-    """Return the special needs of an exercise, if it has any."""
-    needs = f", needs {exercise.package}" if exercise.package else ""
-    return ", optional" * exercise.optional + needs
 
 
 # --- files -------------------------------------------------------------------------------------

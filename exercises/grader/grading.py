@@ -1,8 +1,4 @@
-"""Grade a submission: a neutral report of points, whatever the submission does.
-
-A submission is a folder with files, at any depth, that are named like the learner's copies:
-``06_relu.py``. Each runs in a process of its own, behind the wall.
-"""
+"""Grade a submission: a neutral report of points, whatever the submission does."""
 
 import contextlib
 import resource

@@ -1,7 +1,4 @@
-"""Exercises as notebooks, made from the same starter, README, hints and checks.
-
-A notebook needs only NumPy and the package: one of its cells holds the checks.
-"""
+"""Exercises as notebooks, made from the same starter, README, hints and checks."""
 
 import base64
 import io

@@ -1,7 +1,4 @@
-"""A process for untrusted code, with limits; it ends together with all that it started.
-
-The wall around it keeps it away from the rest of the machine.
-"""
+"""A process for untrusted code, with limits; it ends together with all that it started."""
 
 import contextlib
 import os

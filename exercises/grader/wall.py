@@ -1,8 +1,4 @@
-"""The wall between a submission and everything else. bubblewrap builds it, because Python cannot.
-
-Before anything is graded, the wall is tested: Python must start behind it, find NumPy, and not find
-the course. Without a wall, nothing is graded unless the command has ``--no-wall``.
-"""
+"""The wall between a submission and everything else: bubblewrap, as Python cannot build one."""
 
 import contextlib
 import os

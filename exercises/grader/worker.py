@@ -2,9 +2,7 @@
 
 ``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
 input, one line of JSON per question, and the worker answers over standard output. No check and no
-expected value is ever here, so a submission finds nothing to patch or report: it can only answer.
-
-The only other modules of the course here are ``kernel`` and ``wire``.
+expected value is ever here, and of the course only ``worker``, ``kernel`` and ``wire``.
 """
 
 import contextlib

@@ -1,7 +1,4 @@
-"""The neutral report in the forms that platforms read.
-
-``docs/exercises/platforms.md`` says how each platform uses its file.
-"""
+"""The neutral report in the forms that platforms read."""
 
 import json
 import math
