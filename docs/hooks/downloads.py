@@ -4,7 +4,6 @@
 is a folder of the site itself, the files are put there.
 """
 
-import io
 import posixpath
 import re
 import sys
@@ -17,7 +16,7 @@ from mkdocs.structure.pages import Page
 sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is not a package
 
 from course import read_course
-from grader.bundles import students, write_zip
+from grader.bundles import students, zipped
 
 LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 COURSE = "course-for-students.zip"
@@ -32,9 +31,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Put the course for students into the site, if it is downloaded from there."""
     place = config.extra["downloads"]
     if place and "://" not in place:
-        archive = io.BytesIO()
-        write_zip(students(read_course().everything), archive, compressed=True)
-        files.append(File.generated(config, place + COURSE, content=archive.getvalue()))
+        archive = zipped(students(read_course().everything))
+        files.append(File.generated(config, place + COURSE, content=archive))
     return files
 
 

@@ -4,7 +4,6 @@ The page shows the starter itself. *Check* runs the course's own modules and the
 checks, except for the held-out ones.
 """
 
-import io
 import re
 import sys
 from pathlib import Path
@@ -24,7 +23,7 @@ from grader.bundles import (  # noqa: E402
     exercise_in_a_page,
     machinery_in_a_page,
     with_needs,
-    write_zip,
+    zipped,
 )
 
 LINE = re.compile(r"^<!-- exercise: (\S+) -->$", re.MULTILINE)
@@ -70,6 +69,4 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def packed(name: str, bundle: Bundle, config: MkDocsConfig) -> Any:
     """Return a bundle as a zip file of the site."""
-    archive = io.BytesIO()
-    write_zip(bundle, archive, compressed=True)
-    return File.generated(config, name, content=archive.getvalue())
+    return File.generated(config, name, content=zipped(bundle))

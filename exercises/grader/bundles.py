@@ -4,12 +4,12 @@ None holds a solution. A platform starts the contents that begin with ``#!``.
 """
 
 import ast
+import io
 import re
 import zipfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 import gradcheck_ref
 from course import HERE, ROOT, Exercise, read_course
@@ -70,9 +70,6 @@ MAKERS: dict[str, Callable[[Sequence[Exercise]], Bundle]] = {
     **{name: partial(grader, name) for name in ("gradescope", "prairielearn", "classroom50")},
     "students": students,
 }
-
-
-# --- contents ----------------------------------------------------------------------------------
 
 
 def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout: bool) -> Bundle:
@@ -138,19 +135,16 @@ def _written_for(platform: str, exercises: Sequence[Exercise]) -> Bundle:
     return bundle
 
 
-# --- files -------------------------------------------------------------------------------------
-
-
-def write_zip(bundle: Bundle, path: Path | IO[bytes], *, compressed: bool = False) -> None:
-    """Write a zip file; without compression, the same bundle gives the same bytes everywhere."""
-    # The bytes depend on the version of zlib.
-    way = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
-    with zipfile.ZipFile(path, "w") as file:
+def zipped(bundle: Bundle) -> bytes:
+    """Return a zip file; the same bundle gives the same bytes, with the same version of zlib."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
         for name, content in sorted(bundle.items()):
             info = zipfile.ZipInfo(name, EPOCH)
             info.create_system = 3  # Unix: the mode below counts
             info.external_attr = (0o100000 | _mode(content)) << 16
-            file.writestr(info, content, way)
+            file.writestr(info, content, zipfile.ZIP_DEFLATED)
+    return archive.getvalue()
 
 
 def write_folder(bundle: Bundle, folder: Path) -> None:

@@ -252,8 +252,10 @@ def export(course: Course, options: argparse.Namespace) -> int:
         everything = name == "students" and not options.only
         exercises = course.everything if everything else course.choose(options.only)
         bundle = bundles.MAKERS[name](exercises)
-        write = bundles.write_zip if name == "gradescope" else bundles.write_folder
-        write(bundle, path)
+        if name == "gradescope":
+            path.write_bytes(bundles.zipped(bundle))
+        else:
+            bundles.write_folder(bundle, path)
         say(f"{short(path)}: {len(bundle)} files, for {name}.")
     return DONE
 

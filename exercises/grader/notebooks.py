@@ -1,12 +1,11 @@
 """Exercises as notebooks, made from the same starter, README, hints and checks."""
 
 import base64
-import io
 import textwrap
 from typing import Any
 
 from course import Exercise
-from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
+from grader.bundles import exercise_in_a_page, machinery_in_a_page, zipped
 from grader.handed_in import OURS
 
 SETUP = '''\
@@ -68,7 +67,5 @@ def _code(source: str, *tags: str) -> dict[str, Any]:
 
 def packed(exercise: Exercise) -> str:
     """Return the files that the checks of an exercise need, as text, without held-out checks."""
-    out = io.BytesIO()
-    bundle = machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise)
-    write_zip(bundle, out, compressed=True)
-    return "\n".join(textwrap.wrap(base64.b85encode(out.getvalue()).decode(), 96))
+    archive = zipped(machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise))
+    return "\n".join(textwrap.wrap(base64.b85encode(archive).decode(), 96))

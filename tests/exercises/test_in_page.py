@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from course import read_course
-from grader.bundles import exercise_in_a_page, machinery_in_a_page, write_zip
+from grader.bundles import exercise_in_a_page, machinery_in_a_page, zipped
 
 ROOT = Path(__file__).parents[2]
 COURSE = read_course()
@@ -73,7 +73,7 @@ for source in json.loads(sys.argv[4]):
 def checked(folder, exercise, *sources, without=()):
     """Check files one after the other, as in one page; return what is said of each, and scores."""
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
-        write_zip(bundle, folder / "sent.zip")
+        (folder / "sent.zip").write_bytes(zipped(bundle))
         with zipfile.ZipFile(folder / "sent.zip") as archive:
             archive.extractall(folder / "course")
     driver = ROOT / "docs/assets/run/driver.py"
