@@ -84,15 +84,14 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
         while markers:
             for marker in _answering(markers):
                 folder, report = marker.folder, marker.report(loaded)
-                if not marker.process.is_alive():
-                    markers.remove(marker)
-                    traces.sweep(before | {other.process.pid for other in markers})
-                    markers += [Marker(task)] * bool(waiting)
-                elif waiting:
+                if not waiting:
+                    marker.kill()
+                if marker.process.is_alive():
                     marker.begin(waiting.pop())
                 else:
                     markers.remove(marker)
-                    marker.kill()
+                    traces.sweep(before | {other.process.pid for other in markers})
+                    markers += [Marker(task)] * bool(waiting)
                 if folder and report:
                     yield folder, report
     finally:

@@ -29,15 +29,8 @@ class Process:
         self.printed, self._printed_bytes = b"", 0
         self._room = wall.room(["-m", "grader.worker", round(limits.seconds) + 1, limits.memory])
         self._before = traces.children()
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            **self._room.how,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=pipe,
-            bufsize=0,
-            start_new_session=True,
-        )
+        how = self._room.how | dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self._process = subprocess.Popen(**how, bufsize=0, start_new_session=True)
         opened = (self._process.stdin, self._process.stdout, self._process.stderr)
         self._streams = [stream for stream in opened if stream]
         self._to, self._from, self._output = (stream.fileno() for stream in self._streams)
@@ -77,9 +70,20 @@ class Process:
         if writable:
             self._write()
         if self._output in readable:
-            self._listen()
+            data = os.read(self._output, 1 << 16)
+            self.printed += data[: SHOWN - len(self.printed)]
+            self._printed_bytes += len(data)
+            if self._printed_bytes > self.limits.output:
+                raise StoppedError(f"more than {self.limits.output:,} bytes were printed")
+            if not data:
+                self._heard.remove(self._output)
         if self._from in readable:
-            self._read()
+            data = os.read(self._from, 1 << 16)
+            self._incoming += data
+            if len(self._incoming) > self.limits.answer:
+                raise StoppedError(f"the answer has more than {self.limits.answer:,} bytes")
+            if not data:
+                raise StoppedError(self._how_it_ended())
 
     def _write(self) -> None:
         try:
@@ -88,23 +92,6 @@ class Process:
             return
         except BrokenPipeError:  # it is gone; reading will say why
             self._outgoing.clear()
-
-    def _read(self) -> None:
-        data = os.read(self._from, 1 << 16)
-        self._incoming += data
-        if len(self._incoming) > self.limits.answer:
-            raise StoppedError(f"the answer has more than {self.limits.answer:,} bytes")
-        if not data:
-            raise StoppedError(self._how_it_ended())
-
-    def _listen(self) -> None:
-        data = os.read(self._output, 1 << 16)
-        self.printed += data[: SHOWN - len(self.printed)]
-        self._printed_bytes += len(data)
-        if self._printed_bytes > self.limits.output:
-            raise StoppedError(f"more than {self.limits.output:,} bytes were printed")
-        if not data:
-            self._heard.remove(self._output)
 
     def _how_it_ended(self) -> str:
         try:
