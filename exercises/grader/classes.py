@@ -82,7 +82,12 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
     try:
         markers += (Marker(task) for _ in range(min(task.jobs, len(folders))))
         while markers:
-            for marker in _answering(markers):
+            # Wait until a process answers, or the time of one is over.
+            soonest = min(marker.deadline for marker in markers)
+            wait([one.connection for one in markers], max(soonest - time.monotonic(), 0))
+            now = time.monotonic()
+            over = [one for one in markers if one.connection.poll() or now >= one.deadline]
+            for marker in over:
                 folder, report = marker.folder, marker.report(loaded)
                 if not waiting:
                     marker.kill()
@@ -98,13 +103,6 @@ def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Rep
         for marker in markers:
             marker.kill()
         traces.sweep(before)
-
-
-def _answering(markers: Sequence["Marker"]) -> list["Marker"]:
-    """Wait until a process answers, or the time of one is over; return all of these."""
-    soonest = min(marker.deadline for marker in markers)
-    wait([marker.connection for marker in markers], max(soonest - time.monotonic(), 0))
-    return [one for one in markers if one.connection.poll() or time.monotonic() >= one.deadline]
 
 
 class Marker:

@@ -21,7 +21,7 @@ class TooLongError(StoppedError):
 
 
 class Process:
-    """A running process to exchange lines with. After a ``StoppedError`` it is gone."""
+    """A running process to exchange lines with. After a ``StoppedError``, end it."""
 
     def __init__(self, wall: Wall, limits: Limits) -> None:
         traces.adopt_orphans()
@@ -49,17 +49,10 @@ class Process:
 
     def receive(self, deadline: float) -> bytes:
         """Wait for a line until a time of ``time.monotonic()``."""
-        searched = 0
-        try:
-            while (end := self._incoming.find(b"\n", searched)) < 0:
-                searched = len(self._incoming)
-                self._turn(deadline - time.monotonic())
-        except StoppedError:
-            self.end()
-            raise
-        line = bytes(self._incoming[:end])
-        del self._incoming[: end + 1]
-        return line
+        while b"\n" not in self._incoming:
+            self._turn(deadline - time.monotonic())
+        line, _, self._incoming = self._incoming.partition(b"\n")
+        return bytes(line)
 
     def _turn(self, seconds: float) -> None:
         """Send and receive as much as possible now."""
