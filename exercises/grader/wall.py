@@ -82,7 +82,6 @@ class Wall:
         there = HOME if behind else str(home)
         environment = {name: os.environ[name] for name in KEPT if name in os.environ} | ENVIRONMENT
         environment |= {"HOME": there, "TMPDIR": there, "PYTHONPATH": os.pathsep.join(self.path)}
-        environment["MPLCONFIGDIR"] = there  # else matplotlib, if it is imported, tries to make one
         options = ["-s", "-P", "-S", "-B", "-u", "-W", "ignore", *map(str, words), str(user)]
         how = {"args": [*self.prefix, PYTHON, *options], "cwd": home, "env": environment}
         return Room(how, home, behind)
@@ -123,8 +122,6 @@ def lay_out(tools: Path) -> None:
     for path in (lib, *lib.rglob("*")):  # readable by other users, whatever the umask is
         path.chmod(0o755 if path.is_dir() else 0o644)
 
-
-# --- bubblewrap --------------------------------------------------------------------------------
 
 ALWAYS = ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
 # As root it needs no user namespace, which many systems refuse; the worker becomes another user

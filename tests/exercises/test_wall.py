@@ -158,7 +158,7 @@ def test_the_environment_of_a_submission_has_a_home_and_little_else(put_up, monk
     with Link("06_relu.py", source, LIMITS, put_up) as link:
         submission = link.submission()
         assert set(submission.found) <= {*wall.KEPT, *wall.ENVIRONMENT} | {
-            *("HOME", "TMPDIR", "MPLCONFIGDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
+            *("HOME", "TMPDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
         }
         assert submission.found["HOME"] == submission.found["TMPDIR"] == submission.here
         assert submission.there == []
