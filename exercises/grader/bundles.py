@@ -76,8 +76,7 @@ def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout:
     """Return the runner, the package, and these files of each exercise."""
     package = Path(gradcheck_ref.__file__).parent
     bundle = {f"exercises/{name}.py": HERE / f"{name}.py" for name in MODULES}
-    if (ROOT / "LICENSE").exists():  # which asks to go with every copy
-        bundle["LICENSE"] = ROOT / "LICENSE"
+    bundle["LICENSE"] = ROOT / "LICENSE"  # which asks to go with every copy
     bundle |= {
         f"gradcheck_ref/{path.relative_to(package).as_posix()}": path
         for path in package.rglob("*")

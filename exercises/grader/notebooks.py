@@ -40,9 +40,11 @@ def notebook(exercise: Exercise, address: str = "") -> dict[str, Any]:
         readme = f"{COLAB.format(link=link)}\n\n{readme}"
     functions, _, by_itself = starter.partition('if __name__ == "__main__":\n')
     check = f'check("{exercise.number}", globals());'
+    archive = zipped(machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise))
+    packed = base64.b85encode(archive).decode()
     cells = [
         _text(readme),
-        _code(SETUP.format(packed=packed(exercise)), OURS),
+        _code(SETUP.format(packed="\n".join(textwrap.wrap(packed, 96))), OURS),
         _code(functions),
         _code(check, OURS),
         *([_code(textwrap.dedent(by_itself), OURS)] if by_itself else []),
@@ -63,9 +65,3 @@ def _code(source: str, *tags: str) -> dict[str, Any]:
     not_run: dict[str, Any] = {"execution_count": None, "outputs": []}
     told = {"cell_type": "code", "metadata": {"tags": [*tags]}}
     return {**told, **not_run, "source": source.strip()}
-
-
-def packed(exercise: Exercise) -> str:
-    """Return the files that the checks of an exercise need, as text, without held-out checks."""
-    archive = zipped(machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise))
-    return "\n".join(textwrap.wrap(base64.b85encode(archive).decode(), 96))

@@ -15,8 +15,8 @@ from course import Exercise
 from grader.alike import noted
 from grader.handed_in import look
 from grader.limits import Limits
-from grader.report import Report, from_dict, number, software
-from grader.writers import neutral_class, text
+from grader.report import FORMAT_VERSION, Report, from_dict, number, software
+from grader.writers import as_json, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
 Rows = list[list[str]]
@@ -39,7 +39,9 @@ def write_class(
             path = place / f"{_file_name(folder.name)}.txt"
             path.write_text(text(report, student=student), encoding="utf-8")
     if options.json:
-        options.json.write_text(neutral_class(ordered), encoding="utf-8")
+        submissions = [report.to_dict() for report in ordered]
+        complete = as_json(format_version=FORMAT_VERSION, submissions=submissions)
+        options.json.write_text(complete, encoding="utf-8")
     for book in GRADEBOOKS:
         if path := getattr(options, book):
             graded = known(ordered, options.id)
@@ -71,12 +73,10 @@ def scores(
     checks: bool = False,
 ) -> Rows:
     """Return the table of scores, on request with ids and a column for each check."""
-    each = [
-        f"{exercise.name}/{check}"
-        for exercise in exercises
-        for check in [*exercise.points, *(["whole"] if exercise.whole else [])]
-    ]
-    names = [*(exercise.name for exercise in exercises), *(each if checks else [])]
+    names = [exercise.name for exercise in exercises]
+    for exercise in exercises if checks else ():
+        every = [*exercise.points, *["whole"] * bool(exercise.whole)]
+        names += [f"{exercise.name}/{check}" for check in every]
     head = ["submission", *(["id"] if by else []), *names, "points", "out of", "wall", "look at"]
     rows = [head]
     for report in reports:
@@ -137,9 +137,6 @@ def identity(submission: str, by: re.Pattern[str]) -> str:
 def _cell(name: str) -> str:
     """Write a name so that no spreadsheet treats it as a formula."""
     return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
-
-
-# --- a second run continues --------------------------------------------------------------------
 
 
 def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:

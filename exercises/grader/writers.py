@@ -4,29 +4,24 @@ import json
 import math
 import os
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from gradcheck_ref.conversation.junit import Case, junit
-from grader.report import FORMAT_VERSION, GradedExercise, Report, number
+from grader.report import GradedExercise, Report, number
 
 WIDTH = 60
 
 
-def _json(**data: Any) -> str:
+def as_json(**data: Any) -> str:
+    """Write JSON."""
     return json.dumps(data, indent=2) + "\n"
 
 
 def neutral(report: Report) -> str:
     """Write the complete report as JSON."""
-    return _json(**report.to_dict())
-
-
-def neutral_class(reports: Sequence[Report]) -> str:
-    """Write the complete reports of a class as JSON."""
-    submissions = [report.to_dict() for report in reports]
-    return _json(format_version=FORMAT_VERSION, submissions=submissions)
+    return as_json(**report.to_dict())
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -90,7 +85,7 @@ def gradescope(report: Report) -> str:
         }
         for check in report.checks
     ]
-    return _json(
+    return as_json(
         score=report.earned,
         execution_time=round(report.seconds, 1),
         output="\n\n".join([walled(report), *_problems(report)]),
@@ -109,7 +104,7 @@ def prairielearn(report: Report) -> str:
     """Write a ``results.json``; if nothing could run, the student loses no attempt."""
     problems = _problems(report)
     if len(problems) == len(report.exercises):
-        return _json(gradable=False, format_errors=problems, output=walled(report))
+        return as_json(gradable=False, format_errors=problems, output=walled(report))
     tests = [
         {
             "name": f"{check.number} {check.title}",
@@ -120,7 +115,7 @@ def prairielearn(report: Report) -> str:
         for check in report.checks
     ]
     message = "\n\n".join([walled(report), *problems])
-    return _json(gradable=True, score=report.earned / report.points, message=message, tests=tests)
+    return as_json(gradable=True, score=report.earned / report.points, message=message, tests=tests)
 
 
 HUNDREDTHS = 100  # Classroom 50 takes whole numbers only
@@ -153,7 +148,7 @@ def classroom50(report: Report, environment: Mapping[str, str] = os.environ) -> 
         }
         for check in report.checks
     ]
-    return _json(
+    return as_json(
         schema="classroom50/result/v1",
         **{key: told[name] for key, name in GIVEN.items()},
         datetime=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
