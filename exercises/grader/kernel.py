@@ -1,8 +1,6 @@
 """Run a submission as a kernel runs cells: statement by statement, and go on after a failure.
 
-A plot that cannot be drawn, a loop that only tries something, ``input()`` or ``sys.exit()`` take
-nothing away from the other functions. If a later call needs a name that failed, the message says
-so.
+A plot that cannot be drawn, ``input()`` or ``sys.exit()`` take nothing away from the functions.
 """
 
 import __future__

@@ -96,9 +96,6 @@ def written_back(old: Any, new: Any) -> Any:
     return new
 
 
-# --- exceptions --------------------------------------------------------------------------------
-
-
 def told(error: BaseException, text: str, place: Iterable[tuple[str, str]] = ()) -> list[Any]:
     """Describe an exception: its classes, its text, and labeled lines that say where it was."""
     return [[kind.__name__ for kind in type(error).__mro__], text, list(place)]

@@ -146,9 +146,6 @@ def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
         yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
 
 
-# --- limits of the system ----------------------------------------------------------------------
-
-
 def limit(seconds: int, memory: int) -> None:
     """Let the system stop this process if it takes too much; it cannot start another one."""
     limits = {
