@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -45,10 +46,8 @@ def noted(reports: Mapping[Path, Report], exercises: Iterable[Exercise]) -> dict
     for number, exercise in enumerate(exercises):
         same: dict[str, list[Path]] = {}
         for folder, files in handed_in.items():
-            try:
+            with suppress(NotTakenError):
                 same.setdefault(shape(files.read(exercise)[1]), []).append(folder)
-            except NotTakenError:
-                continue
         for nobodys in ("", shape((exercise.folder / "starter.py").read_bytes())):
             same.pop(nobodys, None)
         for folders in same.values():

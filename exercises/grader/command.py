@@ -98,6 +98,10 @@ def _explained(command: Command, course: Course, options: argparse.Namespace) ->
     try:
         if absent := missing():
             raise ValueError(f"It needs {' and '.join(absent)}, which this Python lacks.")
+        from judging import PRIVATE, read_cases
+
+        if PRIVATE.exists():  # before any grading: mistakes in them are not the students'
+            read_cases(PRIVATE)
         return command(course, options)
     except (ValueError, OSError) as error:
         first, *report = str(error).splitlines() or [type(error).__name__]
@@ -109,14 +113,6 @@ def _explained(command: Command, course: Course, options: argparse.Namespace) ->
 
 def _warn(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def _read_private_cases() -> None:
-    """Read the cases before any grading: mistakes in them are not the students'."""
-    from judging import PRIVATE, read_cases
-
-    if PRIVATE.exists():
-        read_cases(PRIVATE)
 
 
 # --- grade -------------------------------------------------------------------------------------
@@ -131,7 +127,6 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     from grader import wall
 
     exercises = course.choose(options.only)
-    _read_private_cases()
     kind = wall.NONE if options.no_wall else wall.BUBBLEWRAP
     with (
         stopped_by_signals(),
@@ -184,7 +179,7 @@ def _grade_one(
 def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> list[Path]:
     """Return the submissions of a class, each a folder; warn of anything strange."""
     from grader.classes import sort_collected, submissions
-    from grader.tables import shared
+    from grader.tables import identity
 
     left_out = sort_collected(folder, collected)
     folders = submissions(folder) + submissions(collected)
@@ -192,9 +187,13 @@ def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> li
         raise ValueError(f"{short(folder)} has no folders in it; a class has one for each student.")
     for name in left_out:
         _warn(f"no student's name, not graded: {name}")
-    twice = shared([one.name for one in folders], by) if by else {}
-    for who, several in twice.items():
-        _warn(f"one id, {len(several)} submissions: {who}: {', '.join(several)}")
+    found: dict[str, list[str]] = {}
+    for one in folders:
+        who = identity(one.name, by) if by else ""
+        found.setdefault(who, []).append(one.name)
+    for who, several in found.items():
+        if who and len(several) > 1:
+            _warn(f"one id, {len(several)} submissions: {who}: {', '.join(several)}")
     return folders
 
 
@@ -246,7 +245,6 @@ def export(course: Course, options: argparse.Namespace) -> int:
     targets = {name: path for name in bundles.MAKERS if (path := getattr(options, name))}
     if not targets:
         raise ValueError("Where to? export FOLDER is for students; see also export --help.")
-    _read_private_cases()
     for name, path in targets.items():
         # Students also get the optional exercises; graders get only the required ones.
         everything = name == "students" and not options.only

@@ -13,7 +13,7 @@ import signal
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 
 MARK = "# %%"  # the line before each cell, as editors write it
@@ -29,9 +29,7 @@ class Kernel:
     that are left; the statements at the lines ``skipped`` took too long before.
     """
 
-    def __init__(
-        self, path: str, source: bytes, seconds: float, skipped: Iterable[int] = ()
-    ) -> None:
+    def __init__(self, path: str, source: bytes, seconds: float, skipped: list[int]) -> None:
         self.path = path
         self.slow = [*skipped]  # lines of all statements that took too long
         self.first_failure: BaseException | None = None  # in a notebook failing cells are common

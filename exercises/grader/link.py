@@ -138,9 +138,10 @@ class Link(AbstractContextManager["Link"]):
         function: Any = question.get("function")
         if not any(function is ours for ours in self._functions):
             raise ValueError("a function that it was not given")
-        answer: dict[str, Any]
         try:
-            answer = {"value": function(*question["arguments"], **question["keywords"])}
+            answer: dict[str, Any] = {
+                "value": function(*question["arguments"], **question["keywords"])
+            }
         except StoppedError:  # our function called the submission, which ended
             raise
         except Exception as error:

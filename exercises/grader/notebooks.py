@@ -53,8 +53,8 @@ def notebook(exercise: Exercise, address: str = "") -> dict[str, Any]:
     for i, cell in enumerate(cells):
         cell["id"] = f"{exercise.name}-{i}"
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    form = {"nbformat": 4, "nbformat_minor": 5}
-    return {"cells": cells, "metadata": {"kernelspec": kernel}, **form}
+    metadata = {"kernelspec": kernel}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
 def _text(source: str) -> dict[str, Any]:
@@ -62,6 +62,5 @@ def _text(source: str) -> dict[str, Any]:
 
 
 def _code(source: str, *tags: str) -> dict[str, Any]:
-    not_run: dict[str, Any] = {"execution_count": None, "outputs": []}
-    told = {"cell_type": "code", "metadata": {"tags": [*tags]}}
-    return {**told, **not_run, "source": source.strip()}
+    not_run = {"cell_type": "code", "execution_count": None, "outputs": []}
+    return _text(source) | not_run | {"metadata": {"tags": [*tags]}}

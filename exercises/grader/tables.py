@@ -118,20 +118,11 @@ def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, 
     return [(report, student) for report, student in found if student]
 
 
-def shared(submissions: Sequence[str], by: re.Pattern[str]) -> dict[str, list[str]]:
-    """Return the students with several submissions, and these submissions."""
-    found: dict[str, list[str]] = {}
-    for submission in submissions:
-        found.setdefault(identity(submission, by), []).append(submission)
-    return {who: several for who, several in found.items() if who and len(several) > 1}
-
-
 def identity(submission: str, by: re.Pattern[str]) -> str:
     """Return the part of a name that a pattern finds: its first group, if it has one."""
     found = by.search(submission)
-    if not found:
-        return ""
-    return (found[1] if by.groups else found[0]) or ""
+    group = min(by.groups, 1)  # 0 is all that it finds
+    return (found[group] if found else "") or ""
 
 
 def _cell(name: str) -> str:

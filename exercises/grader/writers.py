@@ -24,9 +24,6 @@ def neutral(report: Report) -> str:
     return as_json(**report.to_dict())
 
 
-# --- text --------------------------------------------------------------------------------------
-
-
 def text(report: Report, *, student: bool = False) -> str:
     """Write text, 60 columns wide; for a student, without notes and held-out values."""
     points = f"{number(report.earned)} of {number(report.points)} points"
@@ -65,9 +62,6 @@ def _wrapped(content: str, head: str, room: str | None = None) -> list[str]:
     return textwrap.wrap(
         content, WIDTH, initial_indent=head, subsequent_indent=room, break_on_hyphens=False
     )
-
-
-# --- platforms ---------------------------------------------------------------------------------
 
 
 def gradescope(report: Report) -> str:
