@@ -102,9 +102,7 @@ def put_up(hidden: Sequence[Path] = (), *, kind: str = BUBBLEWRAP) -> Iterator[W
                 yield none(tools)
                 return
             hidden = [path.resolve() for path in (ROOT if ROOT.name else HERE, *hidden)]
-            wall = bubblewrap(tools, hidden)
-            prove(wall, [HERE, *hidden[1:]])
-            yield wall
+            yield prove(bubblewrap(tools, hidden), [HERE, *hidden[1:]])
         finally:
             traces.remove(tools / "homes")
 
@@ -165,9 +163,7 @@ def none(tools: Path) -> Wall:
     wall = Wall(NONE, tools, (str(tools / "lib"), str(SITE)))
     if os.getuid() == 0:
         with contextlib.suppress(NoWallError):
-            another = replace(wall, users=USERS)
-            prove(another, [])
-            return another
+            return prove(replace(wall, users=USERS), [])
     return wall
 
 
@@ -186,7 +182,7 @@ for path in hidden:
 """
 
 
-def prove(wall: Wall, hidden: Sequence[Path]) -> None:
+def prove(wall: Wall, hidden: Sequence[Path]) -> Wall:
     """Start Python behind a wall, and test that NumPy is there and hidden folders are not."""
     numpy = f"{wall.path[-1]}/numpy/__init__.py"
     room, before = wall.room(["-c", PROOF, *hidden, numpy]), traces.children()
@@ -199,3 +195,4 @@ def prove(wall: Wall, hidden: Sequence[Path]) -> None:
         traces.remove(room.home)
     if done.returncode:
         raise NoWallError((done.stderr.strip().splitlines() or ["it does not start"])[-1])
+    return wall
