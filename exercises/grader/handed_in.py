@@ -90,11 +90,10 @@ def look(folder: Path) -> HandedIn:
 
 def _content(path: Path, name: str, most: int) -> bytes:
     """Read an ordinary file: a link could lead to the solution, and a pipe never ends."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             raise NotTakenError(f"{name} is not an ordinary file")
-        with open(os.open(path, flags), "rb") as file:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             content = file.read(most + 1)
     except OSError as error:
         why = f"{name} cannot be read: {error.strerror}"

@@ -182,10 +182,9 @@ class Link(AbstractContextManager["Link"]):
             return thing._reference
         if not callable(thing):
             raise TypeError(f"{type(thing).__name__} cannot be handed to a submission")
-        known = [i for i, function in enumerate(self._functions) if function is thing]
-        if not known:
+        if not any(thing is ours for ours in self._functions):
             self._functions.append(thing)
-        number = known[0] if known else len(self._functions) - 1
+        number = next(i for i, ours in enumerate(self._functions) if ours is thing)
         return {"function": number, "repeatable": getattr(thing, "repeatable", False)}
 
     def _resolve(self, reference: Any) -> Any:

@@ -102,8 +102,7 @@ def gradebook(
         worth = [number(exercise.worth) for exercise in exercises]
         rows.append(["Points Possible", *([""] * len(head[1:])), *worth])
     for report, student in graded:
-        ids = dict.fromkeys(("SIS Login ID", "ID number"), student)
-        who = {"Student": report.submission, **ids}
+        who = {"Student": report.submission, "SIS Login ID": student, "ID number": student}
         points = [number(exercise.earned) for exercise in report.exercises]
         rows.append([*(_cell(who.get(name, "")) for name in head), *points])
     return rows
