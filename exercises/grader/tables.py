@@ -166,7 +166,7 @@ class Journal:
 
     def report(self, folder: Path) -> Report | None:
         """Return the report on a submission, if neither it nor the course has changed."""
-        return self._known.get(self._fingerprint(folder))
+        return self._known.get(self._fingerprint(folder)) if self._known else None
 
     def add(self, folder: Path, report: Report) -> None:
         """Write down the report on a submission, unless it could not be graded."""
