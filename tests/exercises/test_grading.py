@@ -114,9 +114,8 @@ def test_a_checker_that_imports_the_package_earns_nothing(submit, a_wall):
     check = course.load(judge.folder / "checks.py").check_it_is_your_own
     own = replace(judge, points={check.__name__: 1}, whole=0)
     source = "import gradcheck_ref\n" + (judge.folder / "solution.py").read_text("utf-8")
-    report = grading.grade(
-        submit(**{judge.name: source}), [grading.Loaded(own, (check,))], a_wall, Limits()
-    )
+    loaded = grading.Loaded(own, (check,))
+    report = grading.grade(submit(**{judge.name: source}), [loaded], a_wall, Limits())
     assert report.earned == 0
     assert "write your own" in said(report)
 
