@@ -11,6 +11,7 @@ from typing import Any
 from course import FILES, Exercise, checks_of, judge, load
 
 FENCE = re.compile(r"( *# --- your code ---\n).*?( *# --- end ---\n)", re.DOTALL)
+TRIAL = 'if __name__ == "__main__":'
 HINTS = 3
 README_LINES = 60
 README_HEAD = ("**You will learn**", "**You will not need**", "**Time**")
@@ -82,11 +83,14 @@ def starter_faults(exercise: Exercise) -> list[str]:
 
 
 def fence_faults(exercise: Exercise) -> list[str]:
-    """Starter and solution are equal outside the fences."""
+    """Starter and solution are equal outside the fences, but only the starter has a trial."""
     starter, solution = (_text(exercise, name) for name in ("starter.py", "solution.py"))
     if not FENCE.search(starter):
         return ["the starter has no fence: # --- your code --- ... # --- end ---"]
-    equal = FENCE.sub(r"\1\2", starter) == FENCE.sub(r"\1\2", solution)
+    if TRIAL in solution:
+        return [f"the solution has a trial, {TRIAL}, which only the starter has"]
+    functions = starter.partition(TRIAL)[0].rstrip() + "\n"
+    equal = FENCE.sub(r"\1\2", functions) == FENCE.sub(r"\1\2", solution)
     return [] if equal else ["starter and solution differ outside the fences"]
 
 

@@ -31,11 +31,3 @@ def cross_entropy_backward(scores, labels):
     gradient[np.arange(n), labels] -= 1
     return gradient / n  # the loss is a mean
     # --- end ---
-
-
-if __name__ == "__main__":
-    from gradcheck_ref import check_gradient
-
-    scores, labels = np.array([[0.5, -1.0, 2.0], [1.5, 0.0, -0.5]]), np.array([2, 1])
-    gradient = cross_entropy_backward(scores, labels)
-    print(check_gradient(lambda scores: cross_entropy(scores, labels), scores, gradient))

@@ -61,31 +61,3 @@ def train(X, labels, parameters, lam, rate, steps):
         parameters = [p - rate * g for p, g in zip(parameters, gradients, strict=True)]
     return tuple(parameters)
     # --- end ---
-
-
-def checked(X, labels, parameters, lam):
-    """Return the wrong entries of your gradient of exercise 8, by the name of the parameter."""
-    gradients = mine("08_two_layer").gradient(X, labels, *parameters, lam)
-    found = {}
-    for i, name in enumerate(("W1", "b1", "W2", "b2")):
-
-        def f(p, i=i):
-            return network_loss(X, labels, *parameters[:i], p, *parameters[i + 1 :], lam)
-
-        found[name] = wrong_entries(f, parameters[i], gradients[i])
-    return found
-
-
-if __name__ == "__main__":
-    from gradcheck_ref.zoo import load_iris
-
-    X, labels = load_iris()
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    rng = np.random.default_rng(8)
-    parameters = rng.normal(size=(4, 8)) / 2, np.zeros(8), rng.normal(size=(8, 3)) / 2, np.zeros(3)
-    for steps in (0, 20, 200):
-        trained = train(X, labels, parameters, lam=0.01, rate=0.5, steps=steps)
-        scores = mine("08_two_layer").forward(X, *trained)[1]
-        right = np.mean(scores.argmax(axis=1) == labels)
-        wrong = checked(X, labels, trained, lam=0.01)
-        print(f"{steps:3} steps: {right:4.0%} of the flowers named rightly, wrong entries: {wrong}")

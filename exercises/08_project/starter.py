@@ -35,21 +35,20 @@ def train(X, labels, parameters, lam, rate, steps):
     # --- end ---
 
 
-def checked(X, labels, parameters, lam):
-    """Return the wrong entries of your gradient of exercise 8, by the name of the parameter."""
-    gradients = mine("08_two_layer").gradient(X, labels, *parameters, lam)
-    found = {}
-    for i, name in enumerate(("W1", "b1", "W2", "b2")):
-
-        def f(p, i=i):
-            return network_loss(X, labels, *parameters[:i], p, *parameters[i + 1 :], lam)
-
-        found[name] = wrong_entries(f, parameters[i], gradients[i])
-    return found
-
-
 if __name__ == "__main__":
     from gradcheck_ref.zoo import load_iris
+
+    def checked(X, labels, parameters, lam):
+        """Return the wrong entries of your gradient of exercise 8, by the name of the parameter."""
+        gradients = mine("08_two_layer").gradient(X, labels, *parameters, lam)
+        found = {}
+        for i, name in enumerate(("W1", "b1", "W2", "b2")):
+
+            def f(p, i=i):
+                return network_loss(X, labels, *parameters[:i], p, *parameters[i + 1 :], lam)
+
+            found[name] = wrong_entries(f, parameters[i], gradients[i])
+        return found
 
     X, labels = load_iris()
     X = (X - X.mean(axis=0)) / X.std(axis=0)

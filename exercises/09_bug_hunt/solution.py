@@ -126,30 +126,3 @@ def examine(name, upstream, *inputs):
         dict(zip(names, inputs, strict=True)),
         dict(zip_longest(names, gradients)),  # ids are integers, and have no gradient
     )
-
-
-def authors_test(name, upstream, x, *others):
-    """Compare the gradient of the first input with central differences, as the author did."""
-    from gradcheck_ref import central_difference
-
-    layer, backward = globals()[name], globals()[f"{name}_backward"]
-    gradients = backward(upstream, x, *others)
-    gradient = gradients[0] if isinstance(gradients, tuple) else gradients
-    numeric = central_difference(lambda x: layer(x, *others), x, h=1e-6, upstream=upstream)
-    return np.allclose(gradient, numeric)
-
-
-if __name__ == "__main__":
-    x = np.array([[0.5, 3.0, 2.0, 1.0], [2.5, 1.5, 0.2, 4.0]])
-    W = np.array([[1.0, 2.0], [0.5, -1.0], [-2.0, 0.0], [1.5, 1.0]])
-    print("affine      ", authors_test("affine", np.ones((2, 2)), x, W, np.zeros(2)))
-    print("leaky_relu  ", authors_test("leaky_relu", np.ones((2, 4)), x))
-    print("elu         ", authors_test("elu", np.ones((2, 4)), x))
-    print("softmax     ", authors_test("softmax", np.ones((2, 4)), x))
-    print("batch_norm  ", authors_test("batch_norm", np.ones((2, 4)), x))
-    print("max_pool    ", authors_test("max_pool", np.ones((2, 2)), x))
-    print("embedding   ", authors_test("embedding", np.ones((2, 2)), W, np.array([2, 0])))
-    print("squared err.", authors_test("mean_squared_error", 1.0, x, np.ones((2, 4))))
-
-    for name, call in evidence().items():
-        print(f"\n{name}\n{examine(name, *call)}")

@@ -117,18 +117,17 @@ def examine(name, upstream, *inputs):
     )
 
 
-def authors_test(name, upstream, x, *others):
-    """Compare the gradient of the first input with central differences, as the author did."""
+if __name__ == "__main__":
     from gradcheck_ref import central_difference
 
-    layer, backward = globals()[name], globals()[f"{name}_backward"]
-    gradients = backward(upstream, x, *others)
-    gradient = gradients[0] if isinstance(gradients, tuple) else gradients
-    numeric = central_difference(lambda x: layer(x, *others), x, h=1e-6, upstream=upstream)
-    return np.allclose(gradient, numeric)
+    def authors_test(name, upstream, x, *others):
+        """Compare the gradient of the first input with central differences, as the author did."""
+        layer, backward = globals()[name], globals()[f"{name}_backward"]
+        gradients = backward(upstream, x, *others)
+        gradient = gradients[0] if isinstance(gradients, tuple) else gradients
+        numeric = central_difference(lambda x: layer(x, *others), x, h=1e-6, upstream=upstream)
+        return np.allclose(gradient, numeric)
 
-
-if __name__ == "__main__":
     x = np.array([[0.5, 3.0, 2.0, 1.0], [2.5, 1.5, 0.2, 4.0]])
     W = np.array([[1.0, 2.0], [0.5, -1.0], [-2.0, 0.0], [1.5, 1.0]])
     print("affine      ", authors_test("affine", np.ones((2, 2)), x, W, np.zeros(2)))

@@ -33,20 +33,3 @@ def blind_upstream(x):
     # It weighs a column by itself: half the sum of its squares, which is always about n / 2.
     return x - x.mean(axis=0)
     # --- end ---
-
-
-if __name__ == "__main__":
-    from functools import partial
-
-    from gradcheck_ref import check_vjp
-
-    rng = np.random.default_rng(11)
-    gamma, beta, eps = np.array([2.0, -1.0]), np.array([0.5, 0.0]), 1e-5
-    for n in (2, 3):
-        x, upstream = rng.normal(size=(n, 2)), rng.normal(size=(n, 2))
-        dx = batch_norm_backward(upstream, x, gamma, eps)[0]
-        print(f"dx, {n} rows, random upstream:\n{dx.round(4) + 0.0}")
-    print(f"an upstream that almost vanishes on the way back:\n{blind_upstream(x).round(4)}\n")
-
-    f = partial(batch_norm, eps=eps)
-    print(check_vjp(f, (x, gamma, beta), vjp=lambda u, x, g, b: batch_norm_backward(u, x, g, eps)))

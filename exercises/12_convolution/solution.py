@@ -49,14 +49,3 @@ def max_pool_backward(upstream, x):
     shares = winners / winners.sum(axis=(2, 4), keepdims=True)
     return (shares * upstream[:, :, None, :, None]).reshape(c, h, w)
     # --- end ---
-
-
-if __name__ == "__main__":
-    from gradcheck_ref import check_vjp
-
-    rng = np.random.default_rng(12)
-    x, w, b = rng.normal(size=(2, 5, 5)), rng.normal(size=(3, 2, 2, 2)), rng.normal(size=3)
-    print(check_vjp(convolve, (x, w, b), vjp=lambda u, x, w, b: convolve_backward(u, x, w)), "\n")
-
-    after_relu = np.maximum(convolve(x, w, b) - 3, 0)
-    print(check_vjp(max_pool, after_relu, vjp=max_pool_backward))

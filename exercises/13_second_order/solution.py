@@ -45,19 +45,3 @@ def asymmetry(hv, a, b):
     larger = max(abs(one), abs(other))
     return abs(one - other) / larger if larger else 0.0
     # --- end ---
-
-
-if __name__ == "__main__":
-    rng = np.random.default_rng(13)
-    A, x, a, b = rng.normal(size=(4, 3)), *rng.normal(size=(3, 3))
-    p = softmax(A @ x)
-    near = measured(lambda x: gradient(x, A), x, b, 1e-5)
-    for name, hv in {
-        "yours": lambda v: hessian_vector(v, x, A),
-        "the mean is not weighted": lambda v: A.T @ (p * (A @ v - (A @ v).mean())),
-        "softmax is treated as exp": lambda v: A.T @ (p * (A @ v)),
-        "a factor 2": lambda v: 2 * hessian_vector(v, x, A),
-        "p is in the wrong place": lambda v: A.T @ (p * (A @ v) - p @ (A @ v)),
-    }.items():
-        off = np.abs(hv(b) - near).max()
-        print(f"{name:30} asymmetry {asymmetry(hv, a, b):7.1e}, off by {off:7.1e}")

@@ -40,21 +40,3 @@ def suspect(residuals, lines):
     i = np.argmax(np.abs(matches))
     return i, matches[i]
     # --- end ---
-
-
-if __name__ == "__main__":
-    n, lines = 100_000, 24  # a million takes half a gigabyte
-    rng = np.random.default_rng(14)
-    x, weights = rng.normal(size=n), rng.uniform(1, 2, size=n)
-    right = weights * np.cos(x)
-
-    one, two = right.copy(), right.copy()
-    one[4321] += 0.01
-    two[[4321, 77_777]] += 0.01, -0.01
-    vs = signs(0, lines, n)
-    for name, claimed in {"right": right, "one wrong": one, "two that cancel": two}.items():
-        r = residuals(lambda x: weights @ np.sin(x), x, claimed, vs, 1e-4)
-        (bound, sure), (i, error) = certificate(r), suspect(r, vs)
-        seen = np.sum(np.abs(r) > 0.005)
-        print(f"{name:16} no entry is off by more than {bound:.1e}, with probability {sure:.7f};")
-        print(f"{'':16} {seen} of {lines} lines show it, and suspect [{i}], off by {error:.1e}")

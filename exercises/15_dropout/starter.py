@@ -1,7 +1,5 @@
 """Exercise 15: dropout and seeds.  Read README.md first."""
 
-import itertools
-
 import numpy as np
 
 
@@ -41,6 +39,8 @@ def unseen(p, n, k):
 
 
 if __name__ == "__main__":
+    import itertools
+
     from gradcheck_ref import check_gradient
 
     rng = np.random.default_rng(15)

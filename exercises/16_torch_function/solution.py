@@ -71,19 +71,3 @@ def softplus_second(x, k):
 
 softplus, softplus_backward = partial(values, Softplus), partial(gradient, Softplus)
 reverse, reverse_backward = partial(values, Reverse), partial(gradient, Reverse)
-
-
-if __name__ == "__main__":
-    from gradcheck_ref import check_vjp
-    from gradcheck_ref.adapters import from_torch
-
-    x = torch.tensor([-1.5, 0.25, 2.0], dtype=torch.float64, requires_grad=True)
-    functions = {
-        "Softplus": lambda x: Softplus.apply(x, 2.0),
-        "Reverse": lambda x: Reverse.apply(x, 2),
-    }
-    for name, f in functions.items():
-        first = torch.autograd.gradcheck(f, x, raise_exception=False)
-        second = torch.autograd.gradgradcheck(f, x, raise_exception=False)
-        print(f"--- {name}: torch says {first}, and {second} to second order")
-        print(check_vjp(from_torch(f), x.detach().numpy()), "\n")

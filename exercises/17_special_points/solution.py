@@ -76,27 +76,3 @@ def examine(name, *inputs):
     from gradcheck_ref import check_gradient
 
     return check_gradient(globals()[name], inputs, globals()[f"{name}_gradient"])
-
-
-def authors_check(name, *inputs):
-    """Compare the gradient for each input with central differences, as the author did."""
-    from gradcheck_ref import central_difference
-
-    f, gradients = globals()[name], globals()[f"{name}_gradient"](*inputs)
-    for k, gradient in enumerate(gradients):
-
-        def moved(one, k=k):
-            return f(*inputs[:k], one, *inputs[k + 1 :])
-
-        if not np.allclose(gradient, central_difference(moved, inputs[k], h=1e-6)):
-            return "differs"
-    return "passes"
-
-
-if __name__ == "__main__":
-    for name, point in AUTHORS_POINTS.items():
-        print(f"{name:8}", authors_check(name, *point))
-    for name, point in evidence().items():
-        print(f"\n{name}\n{examine(name, *point)}")
-    for name, point in AUTHORS_POINTS.items():
-        print(f"\n{name}: the author's point is", *map(special, point))

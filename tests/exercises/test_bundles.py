@@ -13,7 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from graded import RELU, ROOT, RUNNER, hand_in
+from graded import RELU, ROOT, RUNNER, finished, hand_in
 from hostile_submissions import HOSTILE, at_the_top
 
 import course
@@ -139,9 +139,7 @@ def test_a_student_can_work_with_the_bundle(tmp_path):
         return start([sys.executable, "exercises/run.py", *words], home)
 
     assert "Welcome." in run().stdout
-    (home / "work" / "06_relu.py").write_text(
-        (RELU.folder / "solution.py").read_text(encoding="utf-8")
-    )
+    (home / "work" / "06_relu.py").write_text(finished(RELU))
     with (home / "gradcheck_ref" / "__init__.py").open("a") as package:
         package.write("\nprint('this package')\n")
     done = start([sys.executable, "-m", "work.06_relu"], home)

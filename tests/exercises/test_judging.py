@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import shutil
 import subprocess
 import sys
 import warnings
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from graded import finished
 from wrong_submissions import judged
 
 import course
@@ -397,7 +397,7 @@ def test_the_same_answer_gets_the_same_points_in_a_fresh_process():
 def test_a_learners_checker_judges_the_learners_network(tmp_path, gate, refused):
     home = EXERCISE.home
     (tmp_path / "work").mkdir()
-    shutil.copy(home / "10_judge" / "solution.py", tmp_path / "work" / "10_judge.py")
+    (tmp_path / "work" / "10_judge.py").write_text(finished(EXERCISE), encoding="utf-8")
     network = (home / "08_two_layer" / "solution.py").read_text(encoding="utf-8")
     mine = network.replace(" * (hidden > 0)", gate)
     (tmp_path / "work" / "08_two_layer.py").write_text(mine, encoding="utf-8")
