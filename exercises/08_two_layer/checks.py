@@ -1,19 +1,18 @@
 """Checks of exercise 8."""
 
-from types import SimpleNamespace
+from collections import namedtuple
 
 import numpy as np
 
 from expect import AnyOf, Call, Part, after, builds_on, is_derived, same, shown
 from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
 
-PARAMETERS = ("W1", "b1", "W2", "b2")
-HIDDEN_AND_SCORES = ("hidden", "scores")
 DERIVATIVES = ("dW1", "db1", "dW2", "db2")
+Network = namedtuple("Network", "X labels W1 b1 W2 b2")
 
 # Small integers, and scores that are all 0, so that every probability is 1/3: by hand, all of it.
 # The number of examples is no other number here: whoever divides by another one is seen to.
-HAND = SimpleNamespace(
+HAND = Network(
     X=np.array([[1.0, 2.0, 0.0], [-1.0, 1.0, 1.0]]),
     labels=np.array([0, 2]),
     W1=np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-3.0, 3.0, 3.0]]),
@@ -21,7 +20,7 @@ HAND = SimpleNamespace(
     W2=np.array([[-2.0, 1.0, 1.0], [1.0, -1.0, 0.0], [-3.0, 2.0, 1.0]]),
     b2=np.array([0.0, 1.0, -1.0]),
 )
-LARGE = SimpleNamespace(**{**vars(HAND), "b2": np.array([0.0, 1.0, 999.0])})
+LARGE = HAND._replace(b2=np.array([0.0, 1.0, 999.0]))
 BEFORE_THE_GATE = np.array([[1.0, 2.0, -1.0], [-2.0, 3.0, 1.0]])
 HIDDEN = np.maximum(BEFORE_THE_GATE, 0)
 THIRDS = np.full((2, 3), 1 / 3)
@@ -36,14 +35,16 @@ ALL_SQUARES = SQUARES + (HAND.b1**2).sum() + (HAND.b2**2).sum()
 
 def network_call(sub, name, network, lam=None, part=None):
     """Prepare a call that shows names, and values only if they are few enough to calculate with."""
-    words = [word for word in vars(HAND) if lam is not None or word != "labels"]
-    values = [*(vars(network)[word] for word in words), *(() if lam is None else (lam,))]
-    parts = HIDDEN_AND_SCORES if name == "forward" else DERIVATIVES
+    given = network._asdict()
+    if name == "forward":
+        del given["labels"]
+        values, told, parts = [*given.values()], [*given], ("hidden", "scores")
+    else:
+        values, told, parts = [*given.values(), lam], [*given, f"lam={lam:g}"], DERIVATIVES
     call = Part(sub, name, *values, part=part, parts=parts) if part else Call(sub, name, *values)
-    told = [*words, *(() if lam is None else (f"lam={lam:g}",))]
     call.text = f"{f'{part} of ' if part else ''}{name}({', '.join(told)})"
     if len(network.X) == len(HAND.X):
-        call.where = ", ".join(f"{w} = {shown(v)}" for w, v in zip(words, values, strict=False))
+        call.where = ", ".join(f"{word} = {shown(value)}" for word, value in given.items())
     else:
         n, features = network.X.shape
         units, classes = network.W2.shape
@@ -67,7 +68,7 @@ def check_hidden_and_scores(sub):
         "the second map takes the output of the ReLU": BEFORE_THE_GATE @ HAND.W2 + b2,
         "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0) + b2,
     }
-    call = network_call(sub, "forward", SimpleNamespace(**{**vars(HAND), "b2": b2}), part="scores")
+    call = network_call(sub, "forward", HAND._replace(b2=b2), part="scores")
     call.gives([[0, 0, -2], [0, 0, -2]], mistakes, slips=slips)
 
 
@@ -135,8 +136,7 @@ def check_the_penalty(sub):
 @builds_on(check_hidden_and_scores)
 def check_nothing_is_remembered(sub):
     """The gradient depends on its arguments, not on earlier calls."""
-    biases = {"b1": np.array([2.0, 1.0, -3.0]), "b2": np.array([0.0, 1.0, 1.0])}
-    moved = SimpleNamespace(**{**vars(HAND), **biases})
+    moved = HAND._replace(b1=np.array([2.0, 1.0, -3.0]), b2=np.array([0.0, 1.0, 1.0]))
     calls = [network_call(sub, "gradient", at, lam=0, part="dW2") for at in (HAND, moved, HAND)]
     first, other, again = ([np.copy(one) for one in call.answers().values()] for call in calls)
     if not np.any(first[2]):
@@ -209,11 +209,10 @@ def check_the_first_layer(sub):
         ),
         "W2 is missing: the classes are not the units": D_SCORES,
     }
-    with_or_without_gate = {
+    mistakes = {
         says: AnyOf(HAND.X.T @ d, HAND.X.T @ (d * (HIDDEN > 0))) for says, d in of_d_hidden.items()
     }
-    mistakes = {
-        **with_or_without_gate,
+    mistakes |= {
         "the loss is a mean over 2 examples; where is the 2?": 2 * right,
         "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
         "the sign of dW1 is the other one": -right,
@@ -258,11 +257,16 @@ def check_the_penalty_on_the_way_back(sub):
 @builds_on(check_the_second_layer, check_the_first_layer)
 def check_other_sizes(sub):
     """The gradient is right for other sizes, in all digits: it is derived, not measured."""
-    for network, lam in networks():
+    for network, lam in (
+        (ZOO, 0.0),
+        (random_network((5, 3, 4, 2), seed=0), 0.5),
+        (random_network((5, 3, 4, 2), seed=1), 0.01),
+        (random_network((30, 20, 12, 10), seed=2), 0.1),
+    ):
         n, unpenalised = len(network.X), derived(network, 0)
         for name, right in derived(network, lam).items():
             as_for_two = right + (n / 2 - 1) * unpenalised[name]
-            call = network_call(sub, "gradient", network, lam=lam, part=f"d{name}")
+            call = network_call(sub, "gradient", network, lam=lam, part=name)
             known = {f"the number of examples is not always 2, here it is {n}": as_for_two}
             is_derived(call, right, known)
 
@@ -280,34 +284,22 @@ def heldout_other_networks(sub):
     """Scores may be large, a batch may be a single example, and a layer a single unit."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
     for sizes in ((1, 3, 2, 4), (3, 1, 1, 2)):
-        network = random_network(sizes, seed=4)
+        network = random_network(sizes, seed=5)
         for name, right in derived(network, 0.3).items():
-            network_call(sub, "gradient", network, lam=0.3, part=f"d{name}").gives(right)
+            network_call(sub, "gradient", network, lam=0.3, part=name).gives(right)
 
 
 def random_network(sizes, seed):
-    """Draw a network of (examples, features, units, classes), in round numbers."""
+    """Draw a network of (examples, features, units, classes)."""
     n, features, units, classes = sizes
     rng = np.random.default_rng(seed)
-    return SimpleNamespace(
-        X=rng.normal(size=(n, features)).round(1),
-        labels=rng.integers(classes, size=n),
-        W1=rng.normal(size=(features, units)).round(1),
-        b1=rng.normal(size=units).round(2),
-        W2=rng.normal(size=(units, classes)).round(1),
-        b2=rng.normal(size=classes).round(1),
-    )
+    shapes = (n, features), (features, units), units, (units, classes), classes
+    X, W1, b1, W2, b2 = (rng.normal(size=shape) for shape in shapes)
+    return Network(X, rng.integers(classes, size=n), W1, b1, W2, b2)
 
 
 # The network of the zoo, at which it has wrong gradients to show.
-ZOO = SimpleNamespace(X=X_BATCH, labels=Y_BATCH, W1=W1, b1=B1, W2=W2, b2=B2)
-
-
-def networks():
-    """Return networks, each with a lam."""
-    sizes = (((5, 3, 4, 2), 0.5), ((5, 3, 4, 2), 0.01), ((30, 20, 12, 10), 0.1))
-    drawn = [(random_network(one, seed), lam) for seed, (one, lam) in enumerate(sizes)]
-    return [(ZOO, 0.0), *drawn]
+ZOO = Network(X_BATCH, Y_BATCH, W1, B1, W2, B2)
 
 
 def log_probabilities(network):
@@ -319,16 +311,16 @@ def log_probabilities(network):
 
 
 def derived(network, lam):
-    """Return the gradient by the names of the parameters."""
+    """Return the gradient by the names of its parts."""
     hidden = np.maximum(network.X @ network.W1 + network.b1, 0)
-    p, n = np.exp(log_probabilities(network)), len(network.labels)
-    d_scores = (p - np.eye(p.shape[1])[network.labels]) / n
+    p = np.exp(log_probabilities(network))
+    d_scores = (p - np.eye(p.shape[1])[network.labels]) / len(p)
     gated = (d_scores @ network.W2.T) * (hidden > 0)
     return {
-        "W1": network.X.T @ gated + lam * network.W1,
-        "b1": gated.sum(axis=0),
-        "W2": hidden.T @ d_scores + lam * network.W2,
-        "b2": d_scores.sum(axis=0),
+        "dW1": network.X.T @ gated + lam * network.W1,
+        "db1": gated.sum(axis=0),
+        "dW2": hidden.T @ d_scores + lam * network.W2,
+        "db2": d_scores.sum(axis=0),
     }
 
 
@@ -339,9 +331,8 @@ def answers_of(vjp):
     """
 
     def gradient(X, labels, W1, b1, W2, b2, lam):
-        network = SimpleNamespace(X=X, labels=labels, W1=W1, b1=b1, W2=W2, b2=b2)
-        same = all(np.array_equal(one, vars(ZOO)[name]) for name, one in vars(network).items())
-        if lam == 0 and same:
+        network = Network(X, labels, W1, b1, W2, b2)
+        if lam == 0 and all(map(np.array_equal, network, ZOO)):
             return vjp(1.0, W1, b1, W2, b2)
         return tuple(derived(network, lam).values())
 
