@@ -5,6 +5,12 @@ import numpy as np
 from expect import Call, Formula, after, builds_on, shown
 
 FIRST, LAST = 0.1, 0.1 / 4**13
+FUNCTIONS = (
+    # that no single step can serve, with a point and the true slope there
+    (Formula("sin(x)", np.sin), 1.0, np.cos(1.0)),
+    (Formula("1000 + x*x", lambda x: 1000 + x * x), 0.7, 1.4),
+    (Formula("sin(20000*x)", lambda x: np.sin(20000 * x)), 0.7, 20000 * np.cos(14000.0)),
+)
 
 
 def check_five_points(sub):
@@ -45,7 +51,7 @@ def check_a_pair_comes_back(sub):
 @after(check_a_pair_comes_back)
 def check_the_error_bar_is_honest(sub):
     """The true slope is within the error bar."""
-    for f, x, slope in functions():
+    for f, x, slope in FUNCTIONS:
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)
         off = abs(value - slope)
@@ -62,7 +68,7 @@ def check_the_error_bar_is_honest(sub):
 def check_one_setting_for_all(sub):
     """Of a fast wave and a small curve on a large constant, value and bar are right to 6 digits."""
     answers = []
-    for f, x, slope in functions():
+    for f, x, slope in FUNCTIONS:
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)
         answers.append((call, value, error, 1e-6 * abs(slope)))
@@ -102,28 +108,18 @@ def check_the_best_of_all_steps(sub):
 @builds_on(check_the_best_of_all_steps)
 def heldout_other_functions(sub):
     """It works on functions that were not shown."""
-    others = (
+    for f, x, slope in (
         (Formula("exp(x)", np.exp), 0.5, np.exp(0.5)),
         (Formula("1/x", lambda x: 1 / x), 0.7, -1 / 0.49),
         (Formula("sin(300*x)", lambda x: np.sin(300 * x)), 0.4, 300 * np.cos(120.0)),
         (Formula("1e5 + exp(x)", lambda x: 1e5 + np.exp(x)), 1.0, np.exp(1.0)),
-    )
-    for f, x, slope in others:
+    ):
         call = Call(sub, "adaptive", f, x)
         value, error = pair(call)
         allowed = 1e-5 * abs(slope)
         if not abs(value - slope) <= error <= allowed:
             expected = f"{shown(slope, 9)} within it, and a bar below {shown(allowed, 2)}"
             call.refuse(told(value, error), expected)
-
-
-def functions():
-    """List functions that no single step can serve, with a point and the true slope there."""
-    return (
-        (Formula("sin(x)", np.sin), 1.0, np.cos(1.0)),
-        (Formula("1000 + x*x", lambda x: 1000 + x * x), 0.7, 1.4),
-        (Formula("sin(20000*x)", lambda x: np.sin(20000 * x)), 0.7, 20000 * np.cos(14000.0)),
-    )
 
 
 def told(value, error, digits=9):

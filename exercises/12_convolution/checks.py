@@ -147,12 +147,13 @@ def check_the_largest_of_four(sub):
 def check_the_winner_takes_it(sub):
     """The largest of each window gets its upstream, and the others get 0."""
     right = np.array([[[0.0, 10.0, 0.0, 0.0, 2.0, 0.0], [0.0, 0.0, -3.0, 0.0, 0.0, 0.0]]])
+    to_the_smallest = pooled_back(TO_POOL, -IMAGE)
     spread = TO_POOL.repeat(2, axis=1).repeat(2, axis=2)
     mistakes = {
         "you returned the mask; where does upstream enter?": right != 0,
         "all four get it; only the largest moved the output": spread,
         "a quarter for each entry is the gradient of a mean": spread / 4,
-        "that goes to the smallest": [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]],
+        "that goes to the smallest": to_the_smallest,
         "upstream times the largest; how fast does y grow with it?": right * IMAGE,
         "there is only one winner; each window has one": spread * (IMAGE == 7),
         "the largest of a window may be negative": right * (IMAGE > 0),
@@ -164,8 +165,7 @@ def check_the_winner_takes_it(sub):
     look_at = "an entry that is smaller in the last digit is no winner: use ==, not np.isclose"
     call.gives([[[3.0, 0.0], [0.0, 0.0]]], otherwise=look_at)
     mistakes = {"those are the winners of another x, kept from a call before": right}
-    opposite = [[[10, 0, 0, -3, 0, 2], [0, 0, 0, 0, 0, 0]]]
-    Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(opposite, mistakes)
+    Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(to_the_smallest, mistakes)
     x = np.random.default_rng(6).permutation(32).reshape(2, 4, 4) / 4 - 3
     upstream = np.arange(-3.5, 4.0).reshape(2, 2, 2)
     for channels in (2, 1):
