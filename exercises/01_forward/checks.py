@@ -68,9 +68,8 @@ def check_any_shape(sub):
     }
     Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives(right, mistakes)
     mistakes = {"the number is right; its shape should be that of x, ()": [4.25]}
-    Call(sub, "forward_difference", SUM_OF_SQUARES, np.array(2.0), h=H).gives(
-        np.array(4.25), mistakes
-    )
+    call = Call(sub, "forward_difference", SUM_OF_SQUARES, np.array(2.0), h=H)
+    call.gives(np.array(4.25), mistakes)
 
 
 @after(check_one_entry)

@@ -46,9 +46,8 @@ def check_any_shape(sub):
     }
     Call(sub, "central_difference", SUM_OF_CUBES, x, h=H).gives(right, mistakes)
     mistakes = {"the number is right; its shape should be that of x, ()": [12.0625]}
-    Call(sub, "central_difference", SUM_OF_CUBES, np.array(2.0), h=H).gives(
-        np.array(12.0625), mistakes
-    )
+    call = Call(sub, "central_difference", SUM_OF_CUBES, np.array(2.0), h=H)
+    call.gives(np.array(12.0625), mistakes)
 
 
 @after(check_one_entry)

@@ -115,6 +115,7 @@ def check_the_penalty(sub):
 
     for_each = AnyOf(data + 0.05 * SQUARES, data + 0.4 * SQUARES)
     one_matrix = AnyOf(*(data + 0.1 * (w**2).sum() for w in (HAND.W1, HAND.W2)))
+    multiplied = AnyOf(plus(lambda w: (w @ w.T).sum()), plus(lambda w: (w.T @ w).sum()))
     rooted = AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
     mistakes = {
         "where is the penalty?": data,
@@ -126,9 +127,7 @@ def check_the_penalty(sub):
         "the squares themselves are added up, without a root": rooted,
         "the weights are squared before they are added up": plus(np.sum),
         "the squares are added up, not averaged": plus(lambda w: (w**2).mean()),
-        "W * W squares each entry; the matrix product W @ W.T does not": AnyOf(
-            plus(lambda w: (w @ w.T).sum()), plus(lambda w: (w.T @ w).sum())
-        ),
+        "W * W squares each entry; the matrix product W @ W.T does not": multiplied,
     }
     network_call(sub, "loss", HAND, lam=0.2).gives(data + 0.1 * SQUARES, mistakes)
 
@@ -157,13 +156,12 @@ def check_nothing_is_remembered(sub):
 def check_the_second_layer(sub):
     """Without a penalty: dW2 and db2 are right."""
     right = HIDDEN.T @ D_SCORES
+    minus, label_off = AnyOf(-right, -2 * right), THIRDS - HAND.labels[:, None]
     of_d_scores = {
         "subtract 1 for the right class": THIRDS,
         "divide the 1 that is subtracted by n, too": THIRDS - 2 * ONE_HOT,
         "each row has one label: d_scores[np.arange(len(labels)), labels]": THIRDS - [1, 0, 1],
-        "a label is the number of a column: subtract 1 in that column, not the label": (
-            THIRDS - HAND.labels[:, None]
-        ),
+        "a label is the number of a column: subtract 1 in that column, not the label": label_off,
         "softmax makes rows of probabilities, not columns: axis=1": 1 / 2 - ONE_HOT,
     }
     mistakes = {says: AnyOf(HIDDEN.T @ d / 2, HIDDEN.T @ d) for says, d in of_d_scores.items()}
@@ -178,15 +176,12 @@ def check_the_second_layer(sub):
         "divided by n twice": right / 2,
         "the 1 that is taken off is divided by n twice": right + HIDDEN.T @ ONE_HOT / 4,
         "n is the number of examples, len(X); is X.shape[1] the number of features?": right * 2 / 3,
-        "the sign: the score of the right class should go up, so its slope is negative": AnyOf(
-            -right, -2 * right
-        ),
+        "the sign: the score of the right class should go up, so its slope is negative": minus,
     }
     network_call(sub, "gradient", HAND, lam=0, part="dW2").gives(right, mistakes, slips=slips)
+    rows = AnyOf(D_SCORES, 2 * D_SCORES)
     mistakes = {
-        "one row for each example; the bias is added to all rows, so add them up": AnyOf(
-            D_SCORES, 2 * D_SCORES
-        ),
+        "one row for each example; the bias is added to all rows, so add them up": rows,
         "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
         "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
         "a single number: each class has its own bias": D_SCORES.sum(),
@@ -198,15 +193,12 @@ def check_the_second_layer(sub):
 def check_the_first_layer(sub):
     """Without a penalty: dW1 and db1 are right."""
     right = HAND.X.T @ GATED
+    own_sign, as_ahead = np.maximum(D_HIDDEN, 0), D_SCORES @ HAND.W2
     of_d_hidden = {
         "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN,
-        "the gate is open where the unit was positive, not where its gradient is": (
-            np.maximum(D_HIDDEN, 0)
-        ),
+        "the gate is open where the unit was positive, not where its gradient is": own_sign,
         "the slope of an open gate is 1, not the value that passes": D_HIDDEN * HIDDEN,
-        "on the way back the weights are transposed: which classes does a unit feed?": (
-            D_SCORES @ HAND.W2
-        ),
+        "on the way back the weights are transposed: which classes does a unit feed?": as_ahead,
         "W2 is missing: the classes are not the units": D_SCORES,
     }
     mistakes = {
@@ -218,12 +210,11 @@ def check_the_first_layer(sub):
         "the sign of dW1 is the other one": -right,
     }
     network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(right, mistakes)
+    wrong_axis = AnyOf(GATED.sum(axis=1), D_HIDDEN.sum(axis=1))
     mistakes = {
         "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
         "one row for each example; the bias is added to all rows, so add them up": GATED,
-        "added up along the wrong axis: a bias has one entry for each unit": AnyOf(
-            GATED.sum(axis=1), D_HIDDEN.sum(axis=1)
-        ),
+        "added up along the wrong axis: a bias has one entry for each unit": wrong_axis,
         "the mean is in d_scores already; add the rows up": GATED.mean(axis=0),
         "that is db2; the order is dW1, db1, dW2, db2": D_SCORES.sum(axis=0),
     }

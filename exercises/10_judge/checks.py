@@ -6,17 +6,13 @@ from hashlib import sha256
 import numpy as np
 
 from course import takes_from_the_package
-from expect import Call, Formula, after, shown, source_of
+from expect import SUM_OF_SQUARES, Call, Formula, after, shown, source_of
 from judging import ENOUGH, corpus, score
-
-CALL = "my_check(f, x, analytic)"
-OWN = "write your own: NumPy is enough, and the zoo has its place below, where the file is run"
 
 
 def check_it_answers(sub):
     """Your checker accepts a right gradient, rejects a wrong one, and returns True or False."""
-    full = Formula("sum(x * x)", lambda x: (x * x).sum())
-    half = Formula("sum(x * x) / 2", lambda x: (x * x).sum() / 2)
+    full, half = SUM_OF_SQUARES, Formula("sum(x*x) / 2", lambda x: np.sum(x * x) / 2)
     x, each = np.array([1.0, -2.0, 0.5]), "one entry is wrong; every entry has to agree"
     small = "NaN is neither small nor large: ask whether the error is small, not whether large"
     shapes = "the shapes are not the same; NumPy stretches arrays until they fit"
@@ -41,9 +37,8 @@ def check_it_answers(sub):
 @after(check_it_answers)
 def check_inputs_are_left_alone(sub):
     """Your checker changes neither x nor analytic, and takes matrices as well as vectors."""
-    f = Formula("sum(x * x)", lambda x: (x * x).sum())
     for x in (np.array([1.0, -2.0]), np.array([[1.0, 2.0], [-3.0, 0.5]]), np.array(1.5)):
-        call = Call(sub, "my_check", f, x, 2 * x)
+        call = Call(sub, "my_check", SUM_OF_SQUARES, x, 2 * x)
         call.leaves_its_arguments()
         if not call.run():
             call.refuse("False", "True", "np.ndindex(x.shape) walks through arrays of any shape")
@@ -53,7 +48,8 @@ def check_inputs_are_left_alone(sub):
 def check_it_is_your_own(sub):
     """Your checker calls no other checker, and does not look into the zoo."""
     if takes_from_the_package(source_of(sub)):
-        Call(sub, "my_check").refuse("import of gradcheck_ref", "NumPy and your own code", OWN)
+        look_at = "write your own: NumPy is enough; the zoo is for the end, where the file is run"
+        Call(sub, "my_check").refuse("import of gradcheck_ref", "NumPy and your own code", look_at)
     Call(sub, "my_check", Formula("sum(x)", np.sum), np.ones(2), np.ones(2)).run()
 
 
@@ -86,7 +82,8 @@ def judged(sub, name, *, heldout=False):
 
     def my_check(f, x, analytic):
         call = Call(sub, "my_check", f, x, analytic)
-        call.text, call.where = CALL, f"x = {shown(x)}, analytic = {shown(analytic)}"
+        call.text = "my_check(f, x, analytic)"
+        call.where = f"x = {shown(x)}, analytic = {shown(analytic)}"
         last[:] = [call]
         return call.run()
 

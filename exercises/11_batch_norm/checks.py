@@ -25,26 +25,23 @@ def check_forward(sub):
     by_rows = of_rows / np.sqrt((of_rows**2).mean(axis=1, keepdims=True) + EPS)
     var = np.array([3.0, 8.0])
 
-    def scaled(x_hat):
-        return GAMMA * x_hat + BETA
+    def by(std):
+        return GAMMA * CENTRED / std + BETA
 
+    sample, of_all = by(np.sqrt(var * 4 / 3 + EPS)), by(np.sqrt(var.mean() + EPS))
     slips = {
         "that is x_hat; where do gamma and beta enter?": X_HAT,
         "where is beta?": GAMMA * X_HAT,
         "where is gamma?": X_HAT + BETA,
-        "where is eps?": scaled(CENTRED / np.sqrt(var)),
-        "eps is added to the variance, inside the root": scaled(CENTRED / (np.sqrt(var) + EPS)),
-        "divided by the variance; where is the root?": scaled(CENTRED / STD**2),
-        "the variance is a mean over the n rows, not a sum over them divided by n - 1": (
-            scaled(CENTRED / np.sqrt(var * 4 / 3 + EPS))
-        ),
-        "the mean is not subtracted": scaled(X / STD),
-        "a row is normalized; a feature is a column: axis=0": scaled(by_rows),
-        "one mean and one variance for all; each column has its own: axis=0": (
-            scaled(CENTRED / np.sqrt(var.mean() + EPS))
-        ),
+        "where is eps?": by(np.sqrt(var)),
+        "eps is added to the variance, inside the root": by(np.sqrt(var) + EPS),
+        "divided by the variance; where is the root?": by(STD**2),
+        "the variance is a mean over the n rows, not a sum over them divided by n - 1": sample,
+        "the mean is not subtracted": GAMMA * X / STD + BETA,
+        "a row is normalized; a feature is a column: axis=0": GAMMA * by_rows + BETA,
+        "one mean and one variance for all; each column has its own: axis=0": of_all,
     }
-    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(scaled(X_HAT), slips=slips)
+    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(by(STD), slips=slips)
 
 
 @builds_on(check_forward)
@@ -91,26 +88,25 @@ def check_the_gradient(sub):
     def by(one, other):
         return dx(variance=one * (G * other).mean(axis=0))
 
+    def with_shares_times(k):
+        mean, variance = k * OF_MEAN, k * OF_VARIANCE
+        return AnyOf(dx(G, mean, variance), dx(mean=mean), dx(variance=variance))
+
+    not_x_hat = AnyOf(by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED))
     mistakes = {
         "only the entry's own share: mean and variance depend on x, too": G / STD,
         "the mean's share is missing: it depends on every row": dx(mean=0),
         "the variance's share is missing: it depends on every row": dx(variance=0),
         "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
         "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
-        "the variance's share: x_hat, not x minus its mean, in both places": AnyOf(
-            by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED)
-        ),
+        "the variance's share: x_hat, not x minus its mean, in both places": not_x_hat,
     }
     slips = {
         "where is gamma? g is the gradient with respect to x_hat": AnyOf(own / STD, dx(UPSTREAM)),
         "where is the division by sqrt(var + eps)?": DX * STD,
         "divided by var + eps; where is the root?": DX / STD,
-        "subtract the shares of mean and variance, do not add them": AnyOf(
-            dx(G, -OF_MEAN, -OF_VARIANCE), dx(mean=-OF_MEAN), dx(variance=-OF_VARIANCE)
-        ),
-        "the shares of mean and variance are means over the rows, not sums": AnyOf(
-            dx(G, n * OF_MEAN, n * OF_VARIANCE), dx(mean=n * OF_MEAN), by(X_HAT, n * X_HAT)
-        ),
+        "subtract the shares of mean and variance, do not add them": with_shares_times(-1),
+        "the shares of mean and variance are means over the rows, not sums": with_shares_times(n),
     }
     part("dx", sub).gives(DX, mistakes, slips=slips)
 

@@ -131,8 +131,7 @@ def check_the_asymmetry(sub):
 @after(check_the_asymmetry)
 def check_a_symmetric_matrix_has_none(sub):
     """A symmetric matrix has asymmetry 0, and so has a matrix of zeros."""
-    symmetric = MATRIX + MATRIX.T
-    f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: symmetric @ x)
+    f = Formula("M @ x, M = [[2 6] [6 6]]", lambda x: (MATRIX + MATRIX.T) @ x)
     Call(sub, "asymmetry", f, U, V).gives(0.0)
     nothing = Formula("0 * x", lambda x: 0 * x)
     mistakes = {"0 divided by 0: if both are 0, they are equal": np.nan}

@@ -48,9 +48,8 @@ def check_softplus_backward(sub):
 @after(check_softplus_backward)
 def check_the_slope_of_large_numbers(sub):
     """Far to the right the slope is 1, far to the left 0."""
-    mistakes = {
-        "infinity divided by infinity: torch.sigmoid avoids that": [0, sigmoid(-40 * K), 1, np.nan]
-    }
+    overflowed = [0, sigmoid(-40 * K), 1, np.nan]
+    mistakes = {"infinity divided by infinity: torch.sigmoid avoids that": overflowed}
     Call(sub, "softplus_backward", np.ones(4), LARGE, K).gives(sigmoid(K * LARGE), mistakes)
 
 
