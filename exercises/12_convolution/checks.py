@@ -215,8 +215,7 @@ def heldout_a_window_as_large_as_the_image(sub):
 
 def part(name, sub, upstream=UPSTREAM, x=X, w=W):
     """Prepare a call, to look at one of its answers."""
-    values = upstream, x, w
-    return Part(sub, "convolve_backward", *values, part=name, parts=PARTS)
+    return Part(sub, "convolve_backward", upstream, x, w, part=name, parts=PARTS)
 
 
 def example(channels, filters, image, window):

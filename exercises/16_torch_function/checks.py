@@ -57,11 +57,8 @@ def check_the_slope_of_large_numbers(sub):
 def check_the_second_derivative(sub):
     """Your backward pass can be differentiated once more."""
     s = sigmoid(K * X)
-    slips = {
-        "a result of forward is a constant for the second derivative; compute it in "
-        "backward, from the x that was saved": np.zeros(5),
-    }
-    Call(sub, "softplus_second", X, K).gives(K * s * (1 - s), slips=slips)
+    look_at = "a result of forward is a constant; compute it in backward, from the x that was saved"
+    Call(sub, "softplus_second", X, K).gives(K * s * (1 - s), slips={look_at: np.zeros(5)})
 
 
 def check_reverse(sub):

@@ -22,7 +22,7 @@ divides_infinities | torch.sigmoid(ctx.k * x) |
     torch.exp(ctx.k * x) / (1 + torch.exp(ctx.k * x)) |
     torch.sigmoid avoids that | softplus_backward
 keeps_the_slope | sigmoid(ctx.k * x) |
-    sigmoid(ctx.k * x.detach()) + 0 * x | a constant for the second derivative | softplus_second
+    sigmoid(ctx.k * x.detach()) + 0 * x | a result of forward is a constant | softplus_second
 leaves_torch | upstream * torch.sigmoid(ctx.k * x) |
     (upstream * torch.sigmoid(ctx.k * x)).detach() | does not require grad | softplus_second
 reverses_forward | x.clone() | -strength * x | leaves x as it is | reverse
