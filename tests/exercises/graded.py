@@ -1,6 +1,9 @@
 """What tests of grading share: an exercise, limits, the best wall there is, what a report says."""
 
 import contextlib
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import course
@@ -48,6 +51,20 @@ def finished(exercise):
     starter = (exercise.folder / "starter.py").read_text("utf-8")
     solution = (exercise.folder / "solution.py").read_text("utf-8")
     return "\n\n".join([solution, "".join(starter.partition(TRIAL)[1:])])
+
+
+def start(command, cwd, **more):
+    """Run a command where nothing of this checkout is found but what is given."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    here = Path(sys.executable).parent
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**kept, "PATH": f"{here}{os.pathsep}{kept['PATH']}", **more},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
 
 
 def said(report):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graded import finished
+from graded import finished, start
 from wrong_submissions import earned_by, judged, rows_of, visible_outcome_of, wrong_answers
 
 import course
@@ -43,13 +43,12 @@ def test_the_course_verifies_itself(name, sentence):
 
 
 @pytest.mark.slow
-def test_a_file_that_is_done_can_be_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+def test_a_file_that_is_done_can_be_run(tmp_path):
     (tmp_path / "work").mkdir()
     for exercise in (*POSSIBLE, *COURSE.projects):  # which use the files of the others
         (tmp_path / "work" / f"{exercise.name}.py").write_text(finished(exercise), "utf-8")
-        words = [sys.executable, "-m", f"work.{exercise.name}"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+        command = [sys.executable, "-m", f"work.{exercise.name}"]
+        done = start(command, tmp_path, PYTHONPATH=str(ROOT))
         assert (done.returncode, done.stderr) == (0, ""), exercise.name
 
 
@@ -243,8 +242,7 @@ a TODO of another exercise | starter | starter.py | exercise 6, task 2 |
     exercise 5, task 2 | names no task
 a drifting starter | fence | starter.py | Both are | They are | differ outside
 no fence | fence | starter.py | # --- end --- | # the end | has no fence
-a solution with a trial | fence | solution.py | import numpy as np |
-    if __name__ == "__main__": import numpy as np | the solution has a trial
+a solution with a trial | fence | solution.py | import | if __name__ == "__main__": import | a trial
 a wrong solution | solution | solution.py | x > 0 | x > 1 | check_one_entry
 a solution that fails a held-out check | solution | solution.py | np.where(x > 0, |
     np.where(x > 1e-9, | heldout_large_and_small

@@ -1,15 +1,13 @@
 """The score of exercise 10: the gate, the share, the hints, the frozen baselines, private cases."""
 
 import itertools
-import os
-import subprocess
 import sys
 import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from graded import finished
+from graded import finished, start
 from wrong_submissions import judged
 
 import course
@@ -401,13 +399,7 @@ def test_a_learners_checker_judges_the_learners_network(tmp_path, gate, refused)
     network = (home / "08_two_layer" / "solution.py").read_text(encoding="utf-8")
     mine = network.replace(" * (hidden > 0)", gate)
     (tmp_path / "work" / "08_two_layer.py").write_text(mine, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "work.10_judge"],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(home.parent)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = start([sys.executable, "-m", "work.10_judge"], tmp_path, PYTHONPATH=str(home.parent))
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("of your network is refused") == refused
     assert done.stdout.count("of your network is accepted") == 4 - refused
