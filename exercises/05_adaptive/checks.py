@@ -38,8 +38,7 @@ def check_five_points(sub):
 @builds_on(check_five_points)
 def check_a_pair_comes_back(sub):
     """A value and its error bar come back, and for sin(x) the value is right."""
-    call = Call(sub, "adaptive", Formula("sin(x)", np.sin), 1.0)
-    value, error = pair(call)
+    call, value, error = pair(sub, Formula("sin(x)", np.sin), 1.0)
     if abs(error - np.cos(1.0)) < 1e-9:
         look_at = "the value comes first, then its error bar"
         call.refuse((value, error), (error, value), look_at, share=0.5)
@@ -52,8 +51,7 @@ def check_a_pair_comes_back(sub):
 def check_the_error_bar_is_honest(sub):
     """The true slope is within the error bar."""
     for f, x, slope in FUNCTIONS:
-        call = Call(sub, "adaptive", f, x)
-        value, error = pair(call)
+        call, value, error = pair(sub, f, x)
         off = abs(value - slope)
         if not off <= error:
             is_close = off <= 1e-6 * abs(slope)
@@ -69,8 +67,7 @@ def check_one_setting_for_all(sub):
     """Of a fast wave and a small curve on a large constant, value and bar are right to 6 digits."""
     answers = []
     for f, x, slope in FUNCTIONS:
-        call = Call(sub, "adaptive", f, x)
-        value, error = pair(call)
+        call, value, error = pair(sub, f, x)
         answers.append((call, value, error, 1e-6 * abs(slope)))
         if not abs(value - slope) <= 1e-6 * abs(slope):
             call.refuse(value, slope, look_at_the_steps(f, x, value))
@@ -92,17 +89,16 @@ def check_the_best_of_all_steps(sub):
         (Formula("sin(x)", np.sin), -40.0),
     ):
         error, truncation, fine, coarse = min(bars(f.f, x))
-        call = Call(sub, "adaptive", f, x)
-        got = pair(call)
+        call, value, bar = pair(sub, f, x)
         look_at = ""
-        if truncation > error / 2 and abs(got[0] - coarse) < truncation / 4:
+        if truncation > error / 2 and abs(value - coarse) < truncation / 4:
             look_at = "that is five_point(h); the shorter one of the two is better: five_point(h/2)"
-        elif got[1] > 2 * error:
+        elif bar > 2 * error:
             look_at = "a smaller sum was to be had: try every step, and keep the best"
-        elif got[1] < error / 2:
+        elif bar < error / 2:
             look_at = "too small: f(x) and x are negative here; is there an abs around each part?"
         if look_at:
-            call.refuse(told(*got, 15), told(fine, error, 15), look_at)
+            call.refuse(told(value, bar, 15), told(fine, error, 15), look_at)
 
 
 @builds_on(check_the_best_of_all_steps)
@@ -114,8 +110,7 @@ def heldout_other_functions(sub):
         (Formula("sin(300*x)", lambda x: np.sin(300 * x)), 0.4, 300 * np.cos(120.0)),
         (Formula("1e5 + exp(x)", lambda x: 1e5 + np.exp(x)), 1.0, np.exp(1.0)),
     ):
-        call = Call(sub, "adaptive", f, x)
-        value, error = pair(call)
+        call, value, error = pair(sub, f, x)
         allowed = 1e-5 * abs(slope)
         if not abs(value - slope) <= error <= allowed:
             expected = f"{shown(slope, 9)} within it, and a bar below {shown(allowed, 2)}"
@@ -127,8 +122,9 @@ def told(value, error, digits=9):
     return f"{shown(value, digits)} with an error bar of {shown(error, 2)}"
 
 
-def pair(call):
-    """Make the call, which must give two numbers."""
+def pair(sub, f, x):
+    """Make a call of adaptive, which must give two numbers; return it, and them."""
+    call = Call(sub, "adaptive", f, x)
     got = call.run()
     if got is None:
         call.refuse(got, "(value, error)", "nothing came back: is there a return, after the loop?")
@@ -138,7 +134,7 @@ def pair(call):
     if not got[1] >= 0:
         look_at = "is there an abs around each part?"
         call.refuse(f"an error bar of {shown(got[1], 2)}", "0 or more", look_at)
-    return got
+    return call, *got
 
 
 def look_at_the_steps(f, x, value):
