@@ -351,18 +351,14 @@ ONLY_HERE = (
     "the grader skips this line and goes on, but the checks here stop at it; a trial of your own "
     "belongs below `if __name__`"
 )
-NO_FILES = "this exercise needs no files: none can be written while you are graded"
-NO_PROGRAMS = (
-    "no program, and no thread, can be started while you are graded; no exercise needs any"
-)
-# Python's and NumPy's messages for common mistakes, and what they mean.
+# Patterns of Python's and NumPy's messages for common mistakes, and what they mean.
 PUZZLING = {
     # These occur only in grading, not in run.py.
-    "File too large": NO_FILES,
-    "Read-only file system": NO_FILES,
+    "File too large|Read-only file system": "this exercise needs no files: none can be written "
+    "while you are graded",
     "Temporary failure in name resolution": "there is no network while you are graded",
-    "Resource temporarily unavailable": NO_PROGRAMS,
-    "can't start new thread": NO_PROGRAMS,
+    "Resource temporarily unavailable|can't start new thread": "no program, and no thread, can be "
+    "started while you are graded; no exercise needs any",
     "EOF when reading a line": "no keyboard while you are graded: put the value in your file",
     "No module named": "put your own code into this file; the only package you need is NumPy",
     "unexpected keyword argument": "do the parameters have the names of the starter?",
@@ -375,12 +371,6 @@ PUZZLING = {
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
     "axis; np.maximum(0, x) compares",
 }
-
-
-# Type parameters, type aliases, quotes within an f-string (3.12); several exceptions without
-# brackets, t-strings (3.14).
-LATER = re.compile(r"\b(def|class) \w+\[|\btype \w+.*=|\b[ft]['\"]|\bexcept \w+,")
-THIS_IS = f"this is Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 class StoppedError(Exception):
@@ -396,14 +386,13 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     cause = error.__cause__ if called and error.__cause__ is not None else error
     if isinstance(cause, StoppedError):
         return (*called, ("stopped", str(cause)))
-    message = cause.msg if isinstance(cause, SyntaxError) else str(cause)
+    message = str(cause)
+    if isinstance(cause, SyntaxError):  # perhaps a later Python has this syntax
+        message = f"{cause.msg}, in Python {sys.version_info[0]}.{sys.version_info[1]}"
     nothing = message in ("", "None")  # a bare assert; exit()
     what = type(cause).__name__ + f": {message}" * (not nothing)
-    looks = [("look at", hint) for words, hint in PUZZLING.items() if words in what]
-    at = [*place(cause, path)]
-    if isinstance(cause, SyntaxError) and any(LATER.search(line) for _, line in at):
-        looks.append(("look at", f"{THIS_IS}: does your file use the syntax of a later one?"))
-    return (*called, ("raised", " ".join(what.split())), *at, *looks)
+    looks = [("look at", hint) for words, hint in PUZZLING.items() if re.search(words, what)]
+    return (*called, ("raised", " ".join(what.split())), *place(cause, path), *looks)
 
 
 def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -67,6 +68,7 @@ LOG += "    return np.maximum(x, 0)\n"
 BAND = "from enum import {}\nclass Word({}):\n    GOOD = 'good'\n"
 GOOD = (('return "good"', "return Word.GOOD"),)
 MINE = "import importlib\nmine = importlib.import_module('work.02_central')\n"
+PYTHON = f", in Python 3.{sys.version_info[1]}"
 NOT_HERE = "put your own code into this file"
 
 ANSWERS = {
@@ -95,8 +97,8 @@ ANSWERS = {
         says=NOT_HERE,
     ),
     "has threads": answer("06", THREADS, says="no thread, can be started"),
-    "type parameters": answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says="later"),
-    "quotes in quotes": answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says="later"),
+    "type parameters": answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says=PYTHON),
+    "quotes in quotes": answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says=PYTHON),
     "has a byte order mark": answer("06", above="\ufeff"),
     "is a class": answer(
         "06", "class My:\n    def __call__(self, x): return x * (x > 0)\nrelu = My()"
