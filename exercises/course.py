@@ -24,7 +24,6 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 FILES = ("README.md", "hints.md", "starter.py", "checks.py", "solution.py")
-FORMAT_VERSION = 1
 
 # In a checkout the package is next to the course and need not be installed. It is last on the path,
 # so an installed package counts first.
@@ -77,13 +76,10 @@ class Exercise:
         """Whether there is a learner's copy."""
         return self.work.exists()
 
-    def begin(self) -> bool:
-        """Copy the starter, unless there is a copy already; return whether it was copied."""
-        if self.begun:
-            return False
+    def begin(self) -> None:
+        """Copy the starter."""
         self.work.parent.mkdir(exist_ok=True)
         shutil.copyfile(self.folder / "starter.py", self.work)
-        return True
 
     def reset(self) -> Path | None:
         """Copy the starter again; return where the learner's file is kept, None if unchanged."""
@@ -138,38 +134,29 @@ class Course:
 def read_course(home: Path = HERE) -> Course:
     """Read the manifest; it must have this version, and no field may be missing or unknown."""
     data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
-    if data.get("format_version") != FORMAT_VERSION:
-        raise ValueError(f"course.toml: format_version must be {FORMAT_VERSION}")
-    exercises = tuple(_exercise(fields, home) for fields in data.get("exercise", ()))
-    projects = tuple(_exercise({"points": {}, **one}, home) for one in data.get("project", ()))
+    if data.get("format_version") != 1:
+        raise ValueError("course.toml: format_version must be 1")
+    exercises = tuple(Exercise(**one, home=home) for one in data.get("exercise", ()))
+    projects = tuple(Exercise(points={}, **one, home=home) for one in data.get("project", ()))
     return Course(data["welcome"], data["farewell"], exercises, projects)
-
-
-def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
-    try:
-        return Exercise(**fields, home=home)
-    except TypeError as error:
-        raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
 
 
 # --- loading -----------------------------------------------------------------------------------
 
 
-def load(path: Path) -> ModuleType:
-    """Load a file by its path: ten files called ``starter.py`` cannot share a name to import."""
-    return run_source(path.read_bytes(), path)
-
-
-def run_source(source: bytes, path: Path) -> ModuleType:
-    """Run the source of a file, as a module.
+def load(path: Path, source: bytes = b"") -> ModuleType:
+    """Load a file by its path, with this source or its own.
 
     Python's own import would keep bytecode, and compares it only by size and second: a learner may
-    save twice in one second.
+    save twice in one second. And ten files called ``starter.py`` cannot share a name to import.
     """
     module = ModuleType(f"_course_{path.parent.name}_{path.stem}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look up their module
-    exec(compile(source, str(path), "exec"), vars(module))
+    source = source or path.read_bytes()
+    code = compile(source, str(path), "exec")
+    vars(module)["__source__"] = importlib.util.decode_source(source)
+    exec(code, vars(module))
     return module
 
 
@@ -207,8 +194,8 @@ def has_complex_numbers(source: str) -> bool:
                 return True
             case ast.Attribute(attr=word) | ast.Name(id=word) if COMPLEX.fullmatch(word):
                 return True
-            case ast.Call(args=arguments, keywords=keywords):
-                for given in (*arguments, *(keyword.value for keyword in keywords)):
+            case ast.Call() | ast.keyword():  # with a dtype, such as "complex"
+                for given in ast.iter_child_nodes(node):
                     match given:
                         case ast.Constant(value=str(text)) if COMPLEX_TYPE.fullmatch(text):
                             return True
@@ -280,7 +267,7 @@ class Outcome:
         return next((r for r in self.results if r.status in ("failed", "todo")), None)
 
 
-def checks_of(exercise: Exercise, *, heldout: bool) -> list[Any]:
+def checks_of(exercise: Exercise, *, heldout: bool = False) -> list[Any]:
     """Load the check functions in the order of the file, the held-out ones on request."""
     module = load(exercise.folder / "checks.py")
     prefixes = ("check_", "heldout_") if heldout else ("check_",)
@@ -295,19 +282,17 @@ def judge(
     exercise: Exercise,
     path: Path,
     *,
-    heldout: bool = False,
     to_the_end: bool = False,
     checks: Sequence[Any] | None = None,
     load: Callable[[Path], Any] = load,
 ) -> Outcome:
-    """Run the checks of an exercise on a file, the held-out ones on request.
+    """Run checks of an exercise on a file, by default the visible ones.
 
     There is one result for each check, and one more in front if the file cannot be imported. After
-    the first failure the rest is *not run*, unless it goes on ``to_the_end``. ``checks`` are for
-    those that are loaded already, and ``load`` returns a module, or any object that has the
-    functions.
+    the first failure the rest is *not run*, unless it goes on ``to_the_end``. ``load`` returns a
+    module, or any object that has the functions.
     """
-    checks = checks_of(exercise, heldout=heldout) if checks is None else checks
+    checks = checks_of(exercise) if checks is None else checks
     try:
         submission = load(path)
     except (Exception, SystemExit) as error:

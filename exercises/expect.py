@@ -9,7 +9,6 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
@@ -240,7 +239,7 @@ class Call:
 
 def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -> None:
     """Refuse a gradient that is wrong, or measured: differences are right to only a few digits."""
-    if has_complex_numbers(source_of(call.submission)):
+    if has_complex_numbers(getattr(call.submission, "__source__", "")):
         call.refuse(
             "complex numbers in your file",
             "a gradient that is derived",
@@ -329,13 +328,6 @@ def evidence_of(
 def shows(report: Any) -> bool:
     """Whether a report is evidence: the answer is surely wrong, and in its numbers."""
     return bool(report.verdict == "fail" and report.reason == "wrong")
-
-
-def source_of(submission: Any) -> str:
-    """Return the source of a submission, wherever it is loaded; empty if it has none."""
-    path = getattr(submission, "__file__", None)
-    unknown = Path(path).read_text(encoding="utf-8") if path else ""
-    return str(getattr(submission, "__source__", unknown))
 
 
 def _copied(value: Any) -> Any:

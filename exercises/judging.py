@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from course import HERE, load, run_source
+from course import HERE, load
 from expect import Formula
 from gradcheck_ref import check_vjp
 from gradcheck_ref.zoo import Bug, Case, all_cases
@@ -69,7 +69,7 @@ def read_cases(path: Path) -> list[Case]:
 
     It runs again each time: a bug may remember that it was called.
     """
-    return list(run_source(vetted(path), path).cases())
+    return list(load(path, vetted(path)).cases())
 
 
 @functools.cache
@@ -80,7 +80,7 @@ def vetted(path: Path) -> bytes:
     """
     try:
         source = path.read_bytes()
-        cases = list(run_source(source, path).cases())
+        cases = list(load(path, source).cases())
     except Exception as error:
         raise ValueError(f"{path.name} cannot be read: {type(error).__name__}: {error}") from None
     for case in cases:

@@ -46,7 +46,8 @@ def go(course: Course, options: argparse.Namespace) -> int:
 
 def begin(course: Course, exercise: Exercise) -> None:
     """Make the learner's copy if there is none, and say so; warn if exercises were skipped."""
-    if exercise.begin():
+    if not exercise.begun:
+        exercise.begin()
         say(f"{short(exercise.work)} is yours to edit.")
         for needed in (e for e in course.exercises if e.name in exercise.needs and not e.begun):
             say(f"It builds on {needed.number} {needed.title}, which you have not begun.")

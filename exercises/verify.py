@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course import FILES, Exercise, checks_of, judge, load
+from course import FILES, Exercise, Outcome, checks_of, judge, load
 
 FENCE = re.compile(r"( *# --- your code ---\n).*?( *# --- end ---\n)", re.DOTALL)
 TRIAL = 'if __name__ == "__main__":'
@@ -72,7 +72,7 @@ def secrecy_faults(exercise: Exercise) -> list[str]:
 
 def starter_faults(exercise: Exercise) -> list[str]:
     """The starter can be imported, and fails at its TODO."""
-    outcome = judge(exercise, exercise.folder / "starter.py", heldout=True, to_the_end=True)
+    outcome = _outcome(exercise, "starter.py")
     faults = []
     for result in outcome.results:
         if result.status != "todo":
@@ -96,7 +96,7 @@ def fence_faults(exercise: Exercise) -> list[str]:
 
 def solution_faults(exercise: Exercise) -> list[str]:
     """The solution passes every check."""
-    outcome = judge(exercise, exercise.folder / "solution.py", heldout=True, to_the_end=True)
+    outcome = _outcome(exercise, "solution.py")
     return [f"{r.check}: {dict(r.lines)}" for r in outcome.results if r.status != "passed"]
 
 
@@ -105,12 +105,12 @@ def bug_faults(exercise: Exercise) -> list[str]:
     from gradcheck_ref.zoo import all_cases
 
     answers = load(exercise.folder / "checks.py").answers_of
-    path = exercise.folder / "solution.py"
+    path, checks = exercise.folder / "solution.py", checks_of(exercise, heldout=True)
     faults = []
 
     def accepted(vjp: Callable[..., Any]) -> bool:
         submission = SimpleNamespace(**{**vars(load(path)), **answers(vjp)})
-        return judge(exercise, path, heldout=True, load=lambda _: submission).done
+        return judge(exercise, path, checks=checks, load=lambda _: submission).done
 
     for case in all_cases():
         if case.name in exercise.cases:
@@ -118,6 +118,11 @@ def bug_faults(exercise: Exercise) -> list[str]:
                 faults.append(f"the right gradient of {case.name} is refused")
             faults += [f"no check refuses {bug.id}" for bug in case.bugs if accepted(bug.vjp)]
     return faults
+
+
+def _outcome(exercise: Exercise, name: str) -> Outcome:
+    checks = checks_of(exercise, heldout=True)
+    return judge(exercise, exercise.folder / name, checks=checks, to_the_end=True)
 
 
 def _text(exercise: Exercise, name: str) -> str:
