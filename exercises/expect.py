@@ -21,7 +21,6 @@ RTOL = 1e-9
 # A derivation is off by about 1e-15 of the largest entry, a central difference by 1e-11 or more.
 DERIVED = 1e-12
 
-CUT_OFF = "an array of integers cannot hold fractions: use dtype=float"
 SIGN = "the sign: every entry is minus what it should be"  # a slip, whatever is asked
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
@@ -60,7 +59,6 @@ class CrashError(Exception):
 
     def __init__(self, called: str, where: str = "") -> None:
         self.called, self.where = called, where
-        super().__init__(called)
 
 
 class Formula:
@@ -184,8 +182,10 @@ class Call:
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
         if not same(got, expected, rtol):
-            if _is_cut_off(got, expected):
-                self.refuse(got, expected, CUT_OFF)
+            whole = isinstance(got, np.ndarray) and got.dtype.kind in "iu"
+            if whole and not isinstance(expected, str) and same(got, np.trunc(expected)):
+                cut_off = "an array of integers cannot hold fractions: use dtype=float"
+                self.refuse(got, expected, cut_off)
             for known, share in ((slips, 0.5), (mistakes, 0.0)):
                 for sentence, value in (known or {}).items():
                     values = value.values if isinstance(value, AnyOf) else (value,)
@@ -270,14 +270,11 @@ class Part(Call):
 
     def run(self) -> Any:
         """Call the function, and return the part; an answer that ends too early may have it."""
-        return self._named(self.part)[self.part]
+        return self.answers(self.part)[self.part]
 
-    def answers(self) -> dict[str, Any]:
-        """Call the function; return its results by the names of the parts."""
-        return self._named(self.parts[-1])
-
-    def _named(self, needed: str) -> dict[str, Any]:
-        got = super().run()
+    def answers(self, needed: str = "") -> dict[str, Any]:
+        """Call the function; return its results by the names of the parts, up to one at least."""
+        got, needed = super().run(), needed or self.parts[-1]
         if isinstance(got, np.ndarray) and got.ndim == 1:  # several numbers, in an array
             got = [*got]
         several = isinstance(got, tuple | list)
@@ -351,11 +348,6 @@ def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
         return False
     size = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
     return bool(np.allclose(got, expected, rtol=rtol, atol=rtol * size, equal_nan=True))
-
-
-def _is_cut_off(got: Any, expected: Any) -> bool:
-    whole = isinstance(got, np.ndarray) and got.dtype.kind in "iu"
-    return whole and not isinstance(expected, str) and same(got, np.trunc(expected))
 
 
 def rounded(numeric: Any, digits: int = 9) -> Any:
