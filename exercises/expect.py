@@ -191,18 +191,17 @@ class Call:
                     values = value.values if isinstance(value, AnyOf) else (value,)
                     if any(same(got, one, rtol) for one in values):
                         self.refuse(got, expected, sentence, share=share)
-            written = [_work_on_a_copy(name) for name, *_ in self._written()]
-            seen = looks_like(got, expected) or otherwise
-            share = 0.5 if seen == SIGN and not written else 0.0
-            self.refuse(got, expected, written[0] if written else seen, share=share)
+            written = next((look_at for look_at, *_ in self._written()), "")
+            seen = written or looks_like(got, expected) or otherwise
+            self.refuse(got, expected, seen, share=0.5 * (seen == SIGN))
         return got
 
     def leaves_its_arguments(self) -> None:
         """Refuse a call that writes into its arguments, even for a moment."""
         self.run()
-        for name, before, after in self._written():
+        for look_at, name, before, after in self._written():
             told, right = told_apart(after, before)
-            self.refuse(f"{name} = {told} afterwards", f"{name} = {right}", _work_on_a_copy(name))
+            self.refuse(f"{name} = {told} afterwards", f"{name} = {right}", look_at)
 
     def calls_f(self, times: int, look_at: str) -> None:
         """Refuse a call that calls its ``f`` more or less often."""
@@ -229,12 +228,13 @@ class Call:
         error.share = share
         raise error
 
-    def _written(self) -> Iterator[tuple[str, Any, Any]]:
-        """Name the arguments that the call has changed, with their old and new values."""
+    def _written(self) -> Iterator[tuple[str, str, Any, Any]]:
+        """Say what to do about each argument that the call has changed: name, old, new value."""
         names = inspect.signature(getattr(self.submission, self.name)).parameters
         for name, before, after in zip(names, self.before, self.arguments, strict=False):
             if isinstance(before, np.ndarray) and not same(after, before, 0.0):
-                yield name, before, after
+                look_at = f"your function changes its argument; work on a copy: {name}.copy()"
+                yield look_at, name, before, after
 
 
 def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -> None:
@@ -329,10 +329,6 @@ def shows(report: Any) -> bool:
 
 def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def _work_on_a_copy(name: str) -> str:
-    return f"your function changes its argument; work on a copy: {name}.copy()"
 
 
 def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:
