@@ -194,7 +194,7 @@ def has_complex_numbers(source: str) -> bool:
                 return True
             case ast.Attribute(attr=word) | ast.Name(id=word) if COMPLEX.fullmatch(word):
                 return True
-            case ast.Call() | ast.keyword():  # with a dtype, such as "complex"
+            case ast.Call() | ast.keyword():  # a dtype as text, as in x.astype("D")
                 for given in ast.iter_child_nodes(node):
                     match given:
                         case ast.Constant(value=str(text)) if COMPLEX_TYPE.fullmatch(text):
@@ -303,8 +303,8 @@ def judge(
         return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
     results: list[Result] = []
     for check in checks:
-        going_on = to_the_end or not results or results[-1].status == "passed"
         wrong = [result.check for result in results if result.status != "passed"]
+        going_on = to_the_end or not wrong
         results.append(_result(check, submission, path, wrong) if going_on else not_run(check))
     return Outcome(exercise, path, tuple(results))
 
@@ -332,6 +332,7 @@ def _result(check: Any, submission: Any, path: Path, wrong: Sequence[str]) -> Re
     return replace(result, status="passed", share=1.0)
 
 
+PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 ONLY_HERE = (
     "the grader skips this line and goes on, but the checks here stop at it; a trial of your own "
     "belongs below `if __name__`"
@@ -373,7 +374,7 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
         return (*called, ("stopped", str(cause)))
     message = str(cause)
     if isinstance(cause, SyntaxError):  # perhaps a later Python has this syntax
-        message = f"{cause.msg}, in Python {sys.version_info[0]}.{sys.version_info[1]}"
+        message = f"{cause.msg}, in {PYTHON}"
     nothing = message in ("", "None")  # a bare assert; exit()
     what = type(cause).__name__ + f": {message}" * (not nothing)
     looks = [("look at", hint) for words, hint in PUZZLING.items() if re.search(words, what)]

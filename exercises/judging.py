@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from course import HERE, load
-from expect import Formula
+from expect import Formula, same
 from gradcheck_ref import check_vjp
 from gradcheck_ref.zoo import Bug, Case, all_cases
 from gradcheck_ref.zoo.problem import Problem, problems
@@ -31,7 +31,6 @@ Check = Callable[[Callable[[Any], Any], Any, Any], Any]
 
 ENOUGH = 0.9  # of the wrong gradients: few checkers can refuse some that are at ties
 HELD_OUT = 3  # every third case of a part
-SAME = 1e-9  # of the largest entry: gradients that differ by less are equal, as in the zoo
 PRIVATE = HERE / "private_cases.py"  # the instructor's own cases, which git ignores
 
 # A part has cases that are hard for the same reason. A case belongs to the last part that names one
@@ -97,21 +96,14 @@ def vetted(path: Path) -> bytes:
 
 def right_claims(case: Case) -> list[Problem]:
     """Return the right gradients of a case, one for each input."""
-    return [
-        replace(right, f=Formula("", right.f, repeatable=True))
-        for right in problems(case, case.vjp)
-    ]
+    rights = problems(case, case.vjp)
+    return [replace(right, f=Formula("", right.f, repeatable=True)) for right in rights]
 
 
 def wrong_claims(case: Case, bug: Bug, rights: list[Problem]) -> Iterator[Problem]:
     """Yield the gradients in which a bug shows; none if it shows only after several calls."""
     for right, wrong in zip(rights, problems(case, bug.vjp), strict=True):
-        # More than rounding in another order of summation.
-        differs = right.claimed.shape != wrong.claimed.shape or (
-            np.abs(wrong.claimed - right.claimed).max(initial=0)
-            > SAME * np.abs(right.claimed).max(initial=0)
-        )
-        if differs:
+        if not same(wrong.claimed, right.claimed):
             yield replace(wrong, f=right.f)  # one f for all its claims
 
 

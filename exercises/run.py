@@ -129,7 +129,7 @@ def able_to_check(exercise: Exercise | None = None) -> bool:
         print(f"\n    {os.path.join(here, 'python')} {short(Path(sys.argv[0]))}")
     elif exercise and missing(exercise):
         say(f"Exercise {exercise.number} is optional and needs {exercise.package}; to install it:")
-        print(f"\n    {python() or 'python'} -m pip install {exercise.package}\n")
+        print(f"\n    {python()} -m pip install {exercise.package}\n")
     return not missing(exercise)
 
 
@@ -192,7 +192,7 @@ def verify(course: Course, options: argparse.Namespace) -> int:
     for exercise in exercises:
         title(exercise)
         if absent := missing(exercise):
-            say(f"not here: it is optional, and needs {' and '.join(absent)}", "")
+            say(f"not here: it is optional, and needs {' and '.join(absent)}")
             print()
             continue
         for sentence, faults_of in assertions_of(exercise).items():

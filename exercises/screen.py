@@ -96,22 +96,16 @@ def show_results(outcome: Outcome) -> None:
 
 def show(course: Course, outcome: Outcome) -> None:
     """Print the results of one exercise, and what to do next."""
-    exercise, failing = outcome.exercise, outcome.first_failing
-    show_results(outcome)
-    if failing and failing.status == "todo":
-        task = failing.lines[0][1].partition(", ")[2]  # "exercise 6, task 1: relu_backward"
-        say(short(exercise.folder / "README.md"), "read")
-        say(f"{task}, in {short(exercise.work)}", "next")
-        return
+    exercise, failing, work = outcome.exercise, outcome.first_failing, short(outcome.exercise.work)
+    show_here(outcome, again=f"edit {work}, run again", place=f", in {work}")
     if failing:
-        say(f"edit {short(exercise.work)}, run again", "next")
-        say(command(f"hint {exercise.number}"), "stuck?")
+        if failing.status == "todo":
+            say(short(exercise.folder / "README.md"), "read")
+        else:
+            say(command(f"hint {exercise.number}"), "stuck?")
         return
-    say("Every check passes. Before you go on:")
-    print()
     if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
         say(short(exercise.folder / "solution.py"), "compare")
-    say(exercise.experiment, "try")
     for project in course.projects:
         if project.needs[-1] == exercise.name:
             say(command(project.number), "optional")
@@ -121,14 +115,14 @@ def show(course: Course, outcome: Outcome) -> None:
             say(command(following.number), "optional" if following.optional else "next")
 
 
-def show_here(outcome: Outcome, *, again: str) -> None:
-    """Print the results where the learner types no commands; ``again`` says how to repeat them."""
+def show_here(outcome: Outcome, *, again: str, place: str = "") -> None:
+    """Print the results, and what to do in the ``place``; ``again`` says how to repeat them."""
     show_results(outcome)
     failing = outcome.first_failing
     if failing is None:
         say("Every check passes. Before you go on:")
         say(outcome.exercise.experiment, "try")
-    elif failing.status == "todo":
-        say(failing.lines[0][1].partition(", ")[2], "next")
+    elif failing.status == "todo":  # "exercise 6, task 1: relu_backward"
+        say(failing.lines[0][1].partition(", ")[2] + place, "next")
     else:
         say(again, "next")

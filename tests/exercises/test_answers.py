@@ -1,7 +1,6 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -68,7 +67,6 @@ LOG += "    return np.maximum(x, 0)\n"
 BAND = "from enum import {}\nclass Word({}):\n    GOOD = 'good'\n"
 GOOD = (('return "good"', "return Word.GOOD"),)
 MINE = "import importlib\nmine = importlib.import_module('work.02_central')\n"
-PYTHON = f", in Python 3.{sys.version_info[1]}"
 NOT_HERE = "put your own code into this file"
 
 ANSWERS = {
@@ -97,8 +95,7 @@ ANSWERS = {
         says=NOT_HERE,
     ),
     "has threads": answer("06", THREADS, says="no thread, can be started"),
-    "type parameters": answer("06", "def first[T](xs: list[T]) -> T: return xs[0]", says=PYTHON),
-    "quotes in quotes": answer("06", "d = {'a': 1}\nprint(f'{d['a']}')", says=PYTHON),
+    "type parameters": answer("06", "def f[T](xs: list[T]): return xs[0]", says=", in Python 3."),
     "has a byte order mark": answer("06", above="\ufeff"),
     "is a class": answer(
         "06", "class My:\n    def __call__(self, x): return x * (x > 0)\nrelu = My()"

@@ -194,12 +194,15 @@ def test_a_right_notebook_earns_everything(graded, sources):
     assert report.earned == RELU.worth, report
 
 
+NEVER_CLOSED = f"raised: SyntaxError: '(' was never closed, in {course.PYTHON}\nat: line 8: "
+
+
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("sources", "says"),
     [
         ([NUMPY, RELU_ITSELF, BACKWARD.replace("x > 0", "x > 1")], "got: [0 -4 0]"),
-        ([NUMPY, RELU_ITSELF, BROKEN], "raised: SyntaxError: '(' was never closed\nat: line 8: "),
+        ([NUMPY, RELU_ITSELF, BROKEN], NEVER_CLOSED),
         ([NUMPY, RELU_ITSELF, f"ZERO = 1 / 0\n{NO_ZERO}"], "at: line 7: ZERO = 1 / 0"),
         ([NUMPY, RELU_ITSELF], "got: no function of that name in your file"),
     ],
