@@ -136,9 +136,16 @@ def read_course(home: Path = HERE) -> Course:
     data = tomllib.loads((home / "course.toml").read_text(encoding="utf-8"))
     if data.get("format_version") != 1:
         raise ValueError("course.toml: format_version must be 1")
-    exercises = tuple(Exercise(**one, home=home) for one in data.get("exercise", ()))
-    projects = tuple(Exercise(points={}, **one, home=home) for one in data.get("project", ()))
+    exercises = tuple(_exercise(fields, home) for fields in data.get("exercise", ()))
+    projects = tuple(_exercise({"points": {}, **one}, home) for one in data.get("project", ()))
     return Course(data["welcome"], data["farewell"], exercises, projects)
+
+
+def _exercise(fields: dict[str, Any], home: Path) -> Exercise:
+    try:
+        return Exercise(**fields, home=home)
+    except TypeError as error:
+        raise ValueError(f"course.toml: {fields.get('name')}: {error}") from None
 
 
 # --- loading -----------------------------------------------------------------------------------

@@ -278,10 +278,10 @@ def test_missing_extra_and_too_long_files_are_found(copied):
     ("old", "new", "said"),
     [
         ("format_version = 1", "format_version = 2", "format_version must be 1"),
-        ('kind = "check"', 'sort = "check"', "unexpected keyword argument 'sort'"),
+        ('kind = "check"', 'sort = "check"', "06_relu: .*'sort'"),
     ],
 )
 def test_a_manifest_that_cannot_be_read_is_refused(copied, old, new, said):
     replaced(copied.home / "course.toml", old, new)
-    with pytest.raises((ValueError, TypeError), match=said):
+    with pytest.raises(ValueError, match=said):
         course.read_course(copied.home)
