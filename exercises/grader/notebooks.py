@@ -62,5 +62,5 @@ def _text(source: str) -> dict[str, Any]:
 
 
 def _code(source: str, *tags: str) -> dict[str, Any]:
-    not_run = {"cell_type": "code", "execution_count": None, "outputs": []}
+    not_run: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
     return _text(source) | not_run | {"metadata": {"tags": [*tags]}}

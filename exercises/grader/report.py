@@ -29,10 +29,17 @@ class Graded:
     heldout: bool  # whether learners see it only after the due date
 
 
-class Sum:
-    """The points of several checks."""
+@dataclass(frozen=True)
+class GradedExercise:
+    """The points of one exercise."""
 
+    name: str
+    title: str
     checks: tuple[Graded, ...]
+    problem: str = ""  # why no check could run; empty if the checks ran
+    notes: tuple[str, ...] = ()  # for the instructor
+    printed: str = ""  # the beginning of what the submission printed
+    failed: bool = False  # whether grading was impossible, so that 0 points are not a result
 
     @property
     def earned(self) -> float:
@@ -46,20 +53,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class GradedExercise(Sum):
-    """The points of one exercise."""
-
-    name: str
-    title: str
-    checks: tuple[Graded, ...]
-    problem: str = ""  # why no check could run; empty if the checks ran
-    notes: tuple[str, ...] = ()  # for the instructor
-    printed: str = ""  # the beginning of what the submission printed
-    failed: bool = False  # whether grading was impossible, so that 0 points are not a result
-
-
-@dataclass(frozen=True)
-class Report(Sum):
+class Report:
     """The points of a submission."""
 
     submission: str  # the name of its folder
@@ -72,6 +66,16 @@ class Report(Sum):
     def checks(self) -> tuple[Graded, ...]:
         """The checks of all exercises."""
         return tuple(check for exercise in self.exercises for check in exercise.checks)
+
+    @property
+    def earned(self) -> float:
+        """Points earned."""
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def points(self) -> float:
+        """Points to be earned."""
+        return sum(check.points for check in self.checks)
 
     @property
     def failed(self) -> bool:
