@@ -550,8 +550,7 @@ FEW_SEEN = {
     "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "every measured entry is 3 x"),
     "factor-of-one-entry": (WIDE, lambda g: 3 * g, [9], "unknown", ""),
     "transposed": (EVEN, lambda g: g.T, FEW, "transposed", "it is the transpose"),
-    "rolled": (WIDE, lambda g: np.roll(g, 2, axis=0), FEW, "unknown", ""),  # by 1 it is looked for
-    "rolled-by-1": (WIDE, lambda g: np.roll(g, 1, axis=0), FEW, "permuted", "by 1 along axis 0"),
+    "rolled": (WIDE, lambda g: np.roll(g, 2, axis=0), FEW, "permuted", "by 2 along axis 0"),
     "reversed": (WIDE, lambda g: g[:, ::-1], FEW, "permuted", "reversed along axis 1 of W"),
     "axes-swapped": (BOX, lambda g: g.swapaxes(0, 1), FEW, "permuted", "transposed by (1, 0, 2)"),
     "conjugate": (WAVES, lambda g: g.conj(), FEW[:2], "conjugate", "conjugate"),

@@ -117,4 +117,3 @@ def test_a_fit_uses_the_certain_entries():
     assert fit(claim, numeric, np.array([1e-9, 1.0])) == pytest.approx(2.0)
     assert fit(claim, numeric, np.array([1.0, 1e-9])) == pytest.approx(5.0)
     assert fit(claim * 1e300, numeric * 1e300, np.ones(2)) == pytest.approx(3.5)
-    assert fit(claim, np.zeros(2), np.ones(2)) is None

@@ -53,8 +53,7 @@ class Block:
         self.usable = all(pair.analytic is not None for pair in group)
         # The entries of the input, and the output coordinates, counted over all outputs.
         self.rows = both(group[0].rows, lambda real, _: real // 2)
-        starts = np.cumsum([0, *(part.size for part in self.outputs)])[:-1]
-        self.columns = np.concatenate([p.columns + at for p, at in zip(group, starts, strict=True)])
+        self.columns = np.concatenate([pair.columns + pair.output.start for pair in group])
         # The gradients as they were returned; a jvp has none.
         self.raw = [gradient for pair in group for gradient in pair.raw]
 
@@ -63,15 +62,14 @@ class Block:
         missing = np.full(numeric.shape, np.nan)
         analytic = beside("analytic") if self.usable else missing
         known = np.isfinite(numeric) & np.isfinite(error)
-        with np.errstate(invalid="ignore"):
-            off = np.abs(analytic - numeric)
-            # A right claim is usually off by at most half the bar; at a kink by up to all of it.
-            share = np.where(kink, 1.0, 0.5)
-            agrees = (verdict == PASS) | (off <= share * error + allowed)
-            # An estimate may be off by FAIL_BARS bars; but only by one at a kink, where the bar is
-            # the jump of the slope, and for an entry that failed with less.
-            once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
-            once |= kink & (error > UNCERTAIN * np.abs(numeric))
+        off = np.abs(analytic - numeric)
+        # A right claim is usually off by at most half the bar; at a kink by up to all of it.
+        share = np.where(kink, 1.0, 0.5)
+        agrees = (verdict == PASS) | (off <= share * error + allowed)
+        # An estimate may be off by FAIL_BARS bars; but only by one at a kink, where the bar is the
+        # jump of the slope, and for an entry that failed with less.
+        once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
+        once |= kink & (error > UNCERTAIN * np.abs(numeric))
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
@@ -167,9 +165,13 @@ class Block:
         )
 
     @property
+    def wrong(self) -> Array:
+        """Which measured entries failed, for some output."""
+        return np.asarray(self.fails.any(axis=1))
+
+    @property
     def _off(self) -> Array:
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.asarray(np.abs(self.claim - self.numeric))
+        return np.asarray(np.abs(self.claim - self.numeric))
 
     def _equal(self, claim: Array, guess: Array, slack: Array) -> bool:
         # A diagnosis of a whole input from only some of its entries needs two wrong ones.
@@ -189,8 +191,7 @@ def explains(off: Array, near: Array, bar: Array, free: int = 0) -> bool:
 
 def equal(claim: Array, values: Array, slack: Array) -> Array:
     """Tell where a claim equals values within the slack. Infinity and NaN equal nothing."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.abs(claim - values) <= slack)
+    return np.asarray(np.abs(claim - values) <= slack)
 
 
 def blocks(pairs: Sequence[Pair], others_held: bool) -> list[Block]:

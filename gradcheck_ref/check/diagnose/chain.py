@@ -23,7 +23,7 @@ def inner_factor(block: Block) -> Found:
     name = block.part.name
     for size, times, divided in _functions(block.x, name):
         usable = np.isfinite(size) & (size != 0)
-        if not usable[block.fails.any(axis=1)].all():
+        if not usable[block.wrong].all():
             continue
         safe = np.where(usable, size, 1.0)[:, None]
         for factor, sentence in ((safe, times), (1 / safe, divided)):
@@ -37,8 +37,7 @@ def inner_factor(block: Block) -> Found:
 def _functions(x: Array, name: str) -> Iterator[tuple[Array, str, str]]:
     yield x, f"times {name}", f"divided by {name}"
     yield x**2, f"times the square of {name}", f"divided by the square of {name}"
-    with np.errstate(over="ignore"):
-        yield np.exp(x), f"times exp({name})", f"divided by exp({name})"
+    yield np.exp(x), f"times exp({name})", f"divided by exp({name})"
 
 
 def constant_term(block: Block) -> Found:
@@ -114,8 +113,9 @@ def local_derivative(block: Block) -> Found:
         return None
     low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
     factors = f"all by a factor {low}" if low == high else f"by factors from {low} to {high}"
-    wrong = np.asarray(block.fails.any(axis=1))
-    sentence = f"{np.count_nonzero(wrong)} of {rows} entries are wrong, {factors}, and none is "
+    sentence = (
+        f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {factors}, and none is "
+    )
     advice = "is it the derivative of another function or branch, or at another point, or is a "
-    sentence += f"misplaced{one_side(block, wrong)}"
+    sentence += f"misplaced{one_side(block)}"
     return "local-derivative", sentence, f"{advice}term missing?"

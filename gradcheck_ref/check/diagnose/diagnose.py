@@ -38,7 +38,6 @@ OF_SOME = (
     patterns.row_or_column,
     patterns.single_entries,
     patterns.mask,
-    patterns.half_of_a_vector,
     patterns.some_outputs,
     chain.local_derivative,
     patterns.not_zero,
@@ -73,6 +72,7 @@ class Diagnosis:
     advice: str
 
 
+@np.errstate(all="ignore")  # twice a slope may overflow, and claims may be NaN
 def diagnose(
     pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
@@ -107,9 +107,7 @@ def diagnose(
         if block.part.name in settled or not block.fails.any():
             continue
         for rank, pattern in enumerate(_patterns(block)):
-            with np.errstate(over="ignore"):  # twice a slope may overflow
-                found = pattern(block)
-            if found:
+            if found := pattern(block):
                 ranked.append((rank, _about(block, found)))
                 break
         else:

@@ -17,15 +17,16 @@ MOST_ROWS = 1000
 
 
 def fit(claim: Array, numeric: Array, slack: Array) -> Any:
-    """Fit c in claim = c numeric by weighted least squares; accurate entries weigh more."""
-    weight = 1 / np.maximum(slack, np.finfo(float).tiny)
-    ours, theirs = claim * (weight / weight.max(initial=0)), numeric * (weight / weight.max())
-    size = np.abs(theirs).max(initial=0.0)
-    if not size:
-        return None
-    ours, theirs = ours / size, theirs / size
-    factor = (np.conj(theirs) * ours).sum() / (np.abs(theirs) ** 2).sum()
-    return factor if np.isfinite(factor) else None
+    """Fit c in claim = c numeric by weighted least squares; accurate entries weigh more.
+
+    The result is 0 if a claim is not finite.
+    """
+    bar = np.maximum(slack, np.finfo(float).tiny)
+    weight = bar.min() / bar
+    size = np.abs(numeric * weight).max()
+    ours, theirs = claim * weight / size, numeric * weight / size
+    factor = np.vdot(theirs, ours) / np.vdot(theirs, theirs)
+    return factor if np.isfinite(factor) else 0.0
 
 
 def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str]:

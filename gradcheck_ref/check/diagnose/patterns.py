@@ -10,7 +10,6 @@ from itertools import chain, combinations, permutations, product
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
-from gradcheck_ref.check.decimals import FEW as FEW_DIGITS
 from gradcheck_ref.check.decimals import digits_of, places_of
 from gradcheck_ref.check.diagnose.block import (
     BY_CHANCE,
@@ -83,38 +82,33 @@ def _other_shape(block: Block, raw: Array) -> Repairs:
 
 
 def _missing_sum(block: Block, raw: Array) -> Repairs:
-    """Propose sums, and means, over axes that were broadcast."""
-    shape = block.part.shape
-    for axes in chain.from_iterable(combinations(range(raw.ndim - 1), n) for n in range(raw.ndim)):
-        total = raw.sum(axis=axes, keepdims=True)
-        if _without_ones(total.shape[:-1]) != _without_ones(shape):
-            continue
-        copies = math.prod(raw.shape[a] for a in axes)
-        over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
-        for verb, value in (("summed", total), ("averaged", total / copies)):
-            advice = (
-                f"{block.part.name} was broadcast: each entry gets the gradients of all its copies"
-            )
-            yield value, ("missing-sum", f"it is right when {verb} over {over}", advice)
+    """Propose sums over axes that were broadcast."""
+    advice = f"{block.part.name} was broadcast: each entry gets the gradients of all its copies"
+    for total, over in _sums(raw):
+        if _without_ones(total.shape[:-1]) == _without_ones(block.part.shape):
+            yield total, ("missing-sum", f"it is right when summed over {over}", advice)
 
 
 def _summed_too_often(block: Block, raw: Array) -> Found:
     """Find the right gradient, summed over some of its axes by mistake."""
-    shape = block.part.shape
-    if not block.all_rows or not block.known.all():
+    if not block.all_rows:
         return None
-    right, slack = (a.reshape(*shape, -1) for a in (block.numeric, block.slack))
-    for axes in chain.from_iterable(
-        combinations(range(len(shape)), n + 1) for n in range(len(shape))
-    ):
-        total, most = (a.sum(axis=axes, keepdims=True) for a in (right, slack))
+    right, slack = (_sums(a.reshape(*block.part.shape, -1)) for a in (block.numeric, block.slack))
+    for (total, over), (most, _) in zip(right, slack, strict=True):
         if _without_ones(total.shape[:-1]) != _without_ones(raw.shape[:-1]):
             continue
         if equal(raw, total.reshape(raw.shape), most.reshape(raw.shape)).all():
-            over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
             advice = f"each entry of {block.part.name} has a gradient of its own: leave the sum out"
             return "extra-sum", f"it is the right gradient, summed over {over}", advice
     return None
+
+
+def _sums(array: Array) -> Iterator[tuple[Array, str]]:
+    """Sum an array over axes, and name the axes; the last axis, of the outputs, is kept."""
+    n = array.ndim - 1
+    for axes in chain.from_iterable(combinations(range(n), k + 1) for k in range(n)):
+        over = f"ax{'i' if len(axes) == 1 else 'e'}s {', '.join(map(str, axes))}"
+        yield array.sum(axis=axes, keepdims=True), over
 
 
 def _without_ones(shape: tuple[int, ...]) -> list[int]:
@@ -146,10 +140,7 @@ def factor(block: Block) -> Found:
     """Find one factor for all entries, and its likely meaning."""
     big = block.significant
     claim, numeric, slack = block.claim[big], block.numeric[big], block.slack[big]
-    if not big.any() or not np.isfinite(claim).all():
-        return None
-    c = fit(claim, numeric, slack)
-    if c is None or not abs(c):
+    if not big.any() or not (c := fit(claim, numeric, slack)):
         return None
     unsure = float((slack / np.abs(numeric)).min()) * abs(c)
     text, advice = meaning(c, unsure, block.parts)
@@ -179,8 +170,6 @@ def conjugate(block: Block) -> Found:
     odd = np.concatenate(
         [np.arange(part.size) % 2 * part.is_complex for part in block.outputs]
     ).astype(bool)[block.columns]
-    if not (block.part.is_complex or odd.any()):
-        return None
     conj = block.numeric.conj()
     guesses = product((conj, block.numeric), (-conj, conj, block.numeric))
     if not any(block.fits(np.where(odd, other, even)) for even, other in guesses):
@@ -194,10 +183,8 @@ def phase(block: Block) -> Found:
     """Find complex numbers with the right absolute value and a wrong phase."""
     if not np.iscomplexobj(block.numeric) or np.count_nonzero(block.significant) < 2:
         return None
-    if not np.isfinite(block.claim).all():
-        return None
     size = np.abs(block.claim)
-    direction = np.where(size > 0, block.claim / np.where(size > 0, size, 1.0), 1.0)
+    direction = np.where(size > 0, block.claim / size, 1.0)
     if not block.fits(direction * np.abs(block.numeric)):
         return None
     advice = "is |z| used in place of z, or a formula for real numbers?"
@@ -207,16 +194,13 @@ def phase(block: Block) -> Found:
 def regulariser(block: Block) -> Found:
     """Find a difference that is a constant times the input."""
     usable = block.known[:, 0] & (block.x != 0)
-    if block.numeric.shape[1] > 1 or np.unique(np.abs(block.x[usable])).size < 2:
+    if np.unique(np.abs(block.x[usable])).size < 2:
         return None
     difference, x = (block.claim - block.numeric)[usable, 0], block.x[usable]
-    if not np.isfinite(difference).all():
-        return None
     c = fit(difference, x, block.slack[usable, 0])
-    if c is None or abs(c.imag) > NEARLY * abs(c):
-        return None
+    real = abs(c.imag) <= NEARLY * abs(c)
     c = float(c.real)
-    if not block.fits(block.numeric + c * block.x[:, None], free=1):
+    if not real or not block.fits(block.numeric + c * block.x[:, None], free=1):
         return None
     best = int(np.argmax(np.abs(x)))
     certain = float((np.abs(difference - c * x) + block.bar[usable, 0])[best] / np.abs(x[best]))
@@ -261,9 +245,10 @@ def _moves(block: Block, at: Array) -> Repairs:
     sentence = "the right numbers are in the wrong places"
     advice = "check where each number is written: the order of axes, and indices that start at 0"
     for axis, length in enumerate(shape):
-        for order in _orders(block, axis) if length > 1 else ():
-            said = f"{sentence}: {_called(order)} along axis {axis} of {part.name}"
-            yield at.take(np.argsort(order), axis), ("permuted", said, advice)
+        for by in (0, 1, -1, 2, -2) if length > 1 else ():
+            places = np.roll(at, -by, axis) if by else np.flip(at, axis)
+            how = f"{sentence}: {f'rolled by {by}' if by else 'reversed'} along axis {axis} of "
+            yield places, ("permuted", how + part.name, advice)
     # With long error bars, as at a kink, almost any order would fit.
     if block.all_rows and (block.slack <= UNCERTAIN * np.abs(block.numeric).max()).all():
         for axis in (0, 1):  # each gradient, or each row, may have its own order
@@ -272,39 +257,6 @@ def _moves(block: Block, at: Array) -> Repairs:
             np.put_along_axis(source, block.numeric.argsort(axis, kind="stable"), order, axis)
             places = np.take_along_axis(at.reshape(source.shape), source, axis)
             yield places, ("permuted", sentence, advice)
-
-
-def _orders(block: Block, axis: int) -> Iterator[Array]:
-    """Propose other orders of the slices along an axis, the named ones first."""
-    ahead = np.arange(block.part.shape[axis])
-    yield from (ahead[::-1], np.roll(ahead, 1), np.roll(ahead, -1))
-    if block.all_rows:
-        yield _nearest(block, axis)
-
-
-def _called(order: Array) -> str:
-    """Describe an order of slices."""
-    length, first = len(order), int(np.flatnonzero(order == 0)[0])
-    ahead = np.arange(length)
-    if (order == ahead[::-1]).all():
-        return "its two halves swapped" if length == 2 else "reversed"
-    if (order == np.roll(ahead, first)).all():
-        return f"rolled by {first if first <= length // 2 else first - length}"
-    return f"in the order {order.tolist()}" if length <= 8 else "in another order"
-
-
-def _nearest(block: Block, axis: int) -> Array:
-    """Find the nearest slice of the numeric values for each slice of the claim."""
-    ours, theirs = (
-        np.nan_to_num(np.moveaxis(a.reshape(*block.part.shape, -1), axis, 0))
-        for a in (block.claim, block.numeric)
-    )
-    order, taken = np.zeros(len(ours), int), np.zeros(len(ours))
-    for place, one in enumerate(ours):
-        distance = np.abs(one - theirs).sum(axis=tuple(range(1, ours.ndim)))
-        order[place] = np.argmin(distance + taken)
-        taken[order[place]] = np.inf
-    return order
 
 
 # Right except for rounding.
@@ -317,17 +269,15 @@ def few_digits(block: Block) -> Found:
         return None
     digits, places = digits_of(claim), places_of(claim)
     # Numbers with at least three digits, and six digits in all, are not that short by chance.
-    if not 3 <= digits <= FEW_DIGITS or digits * claim.size < 6:
+    if digits < 3 or digits * claim.size < 6:
         return None
-    with np.errstate(divide="ignore"):
-        last = np.floor(np.log10(np.abs(numeric))) - digits + 1
-    units = [10.0**last, *([] if places is None else [np.full(claim.shape, 10.0**-places)])]
+    units = [10.0 ** (np.floor(np.log10(np.abs(numeric))) - digits + 1)]
+    units += [] if places is None else [np.full(claim.shape, 10.0**-places)]
     off, bar = np.abs(claim - numeric), block.bar[block.known]
     for unit in units:
         # Rounding errors vary up to half of the last digit; if all are smaller, it is not rounding.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            chances = np.minimum(1.0, (off + bar) / (unit / 2))
-        if (off <= unit / 2 + bar).all() and chances.max() ** claim.size > BY_CHANCE:
+        largest = ((off + bar) / (unit / 2)).max()
+        if (off <= unit / 2 + bar).all() and largest**claim.size > BY_CHANCE:
             advice = "write all digits with %.17g: C's %g and %f cut them off"
             return "noisy", f"it is right, but has only {digits} digits", advice
     return None
@@ -361,7 +311,7 @@ def row_or_column(block: Block) -> Found:
     Half of the slice is enough, because some of its entries may be right by chance, such as zeros.
     """
     shape, name = block.part.shape, block.part.name
-    wrong = np.asarray(block.fails.any(axis=1))
+    wrong = block.wrong
     if len(shape) < 2 or np.count_nonzero(wrong) < 2:
         return None
     for axis, place in enumerate(np.unravel_index(block.rows, shape)):
@@ -382,52 +332,45 @@ def row_or_column(block: Block) -> Found:
 
 
 def single_entries(block: Block) -> Found:
-    """Find few wrong entries among many."""
-    wrong, shape = np.asarray(block.fails.any(axis=1)), block.part.shape
-    judged = block.entries if block.all_judged else len(wrong)
-    if not 0 < np.count_nonzero(wrong) <= min(FEW, judged / 3):
+    """Find few wrong entries among many, or at most half of a vector, perhaps of parameters."""
+    wrong, shape = block.wrong, block.part.shape
+    if not shape or np.count_nonzero(wrong) > FEW:
         return None
-    places = np.unravel_index(block.rows[wrong], shape)
-    for length, where in zip(shape, places, strict=True):
-        if 2 < length < block.entries and np.unique(where).size == length:
+    places = list(zip(*np.unravel_index(block.rows[wrong], shape), strict=True))
+    for length, where in zip(shape, zip(*places, strict=True), strict=True):
+        if 2 < length < block.entries and len({*where}) == length:
             return None  # one in every row, such as the entry of the label, is another pattern
-    names = [block.part.name + index_text(place) for place in zip(*places, strict=True)]
+    names = [block.part.name + index_text(place) for place in places]
+    kind, zero = "single-entries", not block.claim[wrong].any()
     advice = f"what is special about {_listed(names)}? An edge, a repeated index, a branch?"
-    if not block.claim[wrong].any():
+    if zero:
         advice = "does a loop end one step too early, or is a mask or a condition wrong?"
-    said = _some(block, names, block.claim[wrong], f"{block.entries} entries")
-    return "single-entries", said, advice
+    judged = block.entries if block.all_judged else len(wrong)
+    if len(names) > judged / 3:
+        right = np.count_nonzero(block.significant.any(axis=1) & ~wrong)
+        vector = len(shape) == 1 and block.all_rows and len(names) <= right
+        if not vector or not block.claim[block.fails].any():  # zeros are a mask
+            return None
+        kind = "some-entries"
+        advice = f"look at how {_listed(names)} enter{'s' * (len(names) == 1)} f: the others are "
+        advice += "right"
+    return kind, _some(block, names, block.claim[wrong], f"{block.entries} entries"), advice
 
 
 def some_outputs(block: Block) -> Found:
     """Find outputs with wrong derivatives only, if those of the other outputs are right."""
     wrong, nonzero = block.fails.any(axis=0), block.significant.any(axis=0)
-    if not (wrong.any() and block.all_rows and (nonzero & ~wrong).any()):
+    if not block.all_rows or 2 * np.count_nonzero(wrong) > np.count_nonzero(nonzero | wrong):
         return None
-    if 2 * np.count_nonzero(wrong) > np.count_nonzero(nonzero | wrong):
-        return None
-    if 2 * np.count_nonzero(block.fails) < np.count_nonzero(block.significant[:, wrong]):
-        return None
-    names = list(dict.fromkeys(_output_names(block, block.columns[wrong])))
+    names, columns = list[str](), block.columns[wrong]
+    for part in block.outputs:
+        own = (columns[part.holds(columns)] - part.start).tolist()
+        names += [part.name] if 0 < len(own) == part.size else map(part.entry, own)
     if len(names) > FEW:
         return None
     said = f"it is wrong for {_listed(names)}, and right for the other outputs"
     advice = f"what is special about {_listed(names)}? Look at how its upstream is used"
     return "some-outputs", said, advice
-
-
-def _output_names(block: Block, columns: Array) -> Iterator[str]:
-    """Yield the name of each output coordinate, or of its output if all of that is included."""
-    for column in columns:
-        start = 0
-        for part in block.outputs:
-            if column < start + part.size:
-                whole = np.isin(np.arange(start, start + part.size), columns).all()
-                place = (column - start) // (2 if part.is_complex else 1)
-                index = index_text(np.unravel_index(place, part.shape)) if not whole else ""
-                yield part.name + index
-                break
-            start += part.size
 
 
 def _some(block: Block, names: list[str], claim: Array, of: str) -> str:
@@ -458,7 +401,7 @@ def mask(block: Block) -> Found:
         sentence += ": only the diagonal of the Jacobian is present"
         advice = "each entry affects the other outputs, too: add the terms of all outputs"
     elif block.all_rows:
-        sentence += one_side(block, np.asarray(block.fails.any(axis=1)))
+        sentence += one_side(block)
     return "mask", sentence, advice
 
 
@@ -467,19 +410,6 @@ def _only_the_diagonal(block: Block, right: Array) -> bool:
         return False
     rows, columns = np.nonzero(right)
     return bool((rows == columns).all() and len(rows) == len(right) > 1)
-
-
-def half_of_a_vector(block: Block) -> Found:
-    """Find the wrong entries of a vector, perhaps parameters, if at most half are wrong."""
-    wrong = np.asarray(block.fails.any(axis=1))
-    right = int(np.count_nonzero(block.significant.any(axis=1) & ~wrong))
-    if len(block.part.shape) != 1 or not block.all_rows:
-        return None
-    if not 0 < np.count_nonzero(wrong) <= min(FEW, right):
-        return None
-    names = [block.part.name + index_text((row,)) for row in block.rows[wrong]]
-    advice = f"look at how {_listed(names)} enter{'s' * (len(names) == 1)} f: the others are right"
-    return "some-entries", _some(block, names, block.claim[wrong], f"{block.entries}"), advice
 
 
 def not_zero(block: Block) -> Found:
@@ -493,14 +423,14 @@ def not_zero(block: Block) -> Found:
     return "not-zero", f"every slope along {name} is 0 here, but the claim is not 0", advice
 
 
-def one_side(block: Block, wrong: Array) -> str:
+def one_side(block: Block) -> str:
     """Say so if the wrong entries of an element-wise function are those beyond a threshold."""
-    x = block.x
+    x, wrong = block.x, block.wrong
     if np.iscomplexobj(x) or math.comb(len(x), np.count_nonzero(wrong)) * BY_CHANCE < 2:
         return ""  # so few may be on one side by chance
-    bad, good = np.sort(x[wrong]), np.sort(x[~wrong])
-    if bad[0] > good[-1]:
-        return f": those where {block.part.name} is {bad[0]:.4g} or more"
-    if bad[-1] < good[0]:
-        return f": those where {block.part.name} is {bad[-1]:.4g} or less"
+    bad, good = x[wrong], x[~wrong]
+    if bad.min() > good.max():
+        return f": those where {block.part.name} is {bad.min():.4g} or more"
+    if bad.max() < good.min():
+        return f": those where {block.part.name} is {bad.max():.4g} or less"
     return ""
