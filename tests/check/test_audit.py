@@ -14,6 +14,7 @@ from gradcheck_ref import (
     check_gradient,
 )
 from gradcheck_ref.check.diagnose import audit
+from gradcheck_ref.check.diagnose.mistakes import SLIGHTLY_OFF
 
 X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
 LARGE = np.random.default_rng(0).normal(size=(20, 20))
@@ -41,7 +42,7 @@ FACTORS = {
     "a factor of 2": 2.0,
     "the wrong sign": -1.0,
     "zeros": 0.0,
-    audit.NAMES["slightly-off"]: 1.001,
+    SLIGHTLY_OFF: 1.001,
 }
 EVERY = [*FACTORS, "one entry left at 0"]
 
@@ -51,7 +52,7 @@ CASES = {
     "a large rtol": (
         (cube, X, 3 * X**2),
         {"rtol": 1e-2},
-        {audit.NAMES["slightly-off"]: "the tolerance"},
+        {SLIGHTLY_OFF: "the tolerance"},
     ),
     "a gradient of zeros": (
         (lambda x: np.sum(x) * 0, X, 0 * X),
@@ -114,9 +115,7 @@ def test_a_product_at_a_good_point_misses_nothing(name, monkeypatch):
 
 @pytest.mark.parametrize("name", ["vjp", "jvp", "vjp, by lines", "jvp, by lines"])
 def test_a_product_with_a_large_rtol_misses_the_small_error(name, monkeypatch):
-    assert missed(monkeypatch, *PRODUCTS[name], rtol=1e-2) == {
-        audit.NAMES["slightly-off"]: "the tolerance"
-    }
+    assert missed(monkeypatch, *PRODUCTS[name], rtol=1e-2) == {SLIGHTLY_OFF: "the tolerance"}
 
 
 def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros(monkeypatch):

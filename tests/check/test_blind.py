@@ -308,25 +308,27 @@ def product_vjp(u, x, M):
     return M.T @ u / np.cosh(x) ** 2, np.outer(u, np.tanh(x))
 
 
-@pytest.mark.parametrize("kind", MISTAKES)
+KINDS = ["factor", "sign", "zero", "single-entries", "transposed", "factor"]
+
+
+@pytest.mark.parametrize(("mistake", "kind"), list(zip(MISTAKES, KINDS, strict=True)))
 @pytest.mark.parametrize("number", [0, 1], ids=["x", "M"])
-def test_a_planted_mistake_is_refused_and_has_the_name_of_its_diagnosis(number, kind):
+def test_a_planted_mistake_is_refused_and_gets_its_diagnosis(number, mistake, kind):
     inputs = X[:3], A
     right = check_vjp(product, inputs, product_vjp).pairs[number]
     claims = dict(mistaken(right.claim, right.input.shape))
     if kind == "transposed" and number == 0:
-        assert kind not in claims
+        assert mistake not in claims
         return
 
     def vjp(upstream, *inputs):
         given = list(product_vjp(upstream, *inputs))
-        given[number] = (claims[kind] @ upstream).reshape(right.input.shape)
+        given[number] = (claims[mistake] @ upstream).reshape(right.input.shape)
         return tuple(given)
 
     report = check_vjp(product, inputs, vjp)
     assert report.verdict == "fail"
-    names = {"upstream-ignored": {"upstream-ignored"}, "slightly-off": {"factor"}}
-    assert report.diagnoses[0].kind in names.get(kind, {kind})
+    assert report.diagnoses[0].kind == kind
 
 
 def test_an_empty_claim_has_no_mistakes():

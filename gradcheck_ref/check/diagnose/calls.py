@@ -4,6 +4,8 @@ A vjp is called for one column of the Jacobian after the other, a jvp for one ro
 Then some of these calls are repeated, after f was called elsewhere.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from gradcheck_ref.arguments import Array
@@ -11,17 +13,15 @@ from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found, equal
 from gradcheck_ref.check.diagnose.factors import rough
 
 
-def _by_call(block: Block, *arrays: Array) -> tuple[Array, ...]:
-    """Transpose arrays if needed, so that each column is one call."""
-    return arrays if block.raw else tuple(array.T for array in arrays)
+def _by_call(block: Block, names: Sequence[str]) -> list[Array]:
+    """Return arrays of a block, transposed if needed, so that each column is one call."""
+    return [getattr(block, name) if block.raw else getattr(block, name).T for name in names]
 
 
 def changes_between_calls(block: Block) -> Found:
     """Tell random products, wrong at every call, from stateful ones, right only at first."""
-    claim, again, numeric, slack = _by_call(
-        block, block.claim, block.again, block.numeric, block.slack
-    )
-    known, significant = _by_call(block, block.known, block.significant)
+    names = ["claim", "again", "numeric", "slack", "known", "significant"]
+    claim, again, numeric, slack, known, significant = _by_call(block, names)
     asked = np.isfinite(again) & known
     again = np.where(np.isnan(again), claim, again)  # fill in the entries that were the same
     first, second = claim[asked], again[asked]
@@ -57,9 +57,8 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
 
 def ignores_upstream(block: Block) -> Found:
     """Find a product that does not depend on its vector."""
-    claim, numeric, slack, known, fails = _by_call(
-        block, block.claim, block.numeric, block.slack, block.known, block.fails
-    )
+    names = ["claim", "numeric", "slack", "known", "fails"]
+    claim, numeric, slack, known, fails = _by_call(block, names)
     repeats = claim.shape[1] > 1 and claim.any() and (claim == claim[:, :1]).all()
     if not repeats or not known.all() or equal(numeric, numeric[:, :1], slack).all():
         return None

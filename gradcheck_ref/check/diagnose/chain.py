@@ -3,11 +3,8 @@
 The numbers are in the right places, but each is computed wrongly.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found
 from gradcheck_ref.check.diagnose.factors import plain
 from gradcheck_ref.check.diagnose.patterns import one_side
@@ -18,33 +15,22 @@ ENOUGH = 4
 
 def inner_factor(block: Block) -> Found:
     """Find a factor for each entry that is a simple function of the entry itself."""
-    if block.part.is_complex or not block.significant.any():
-        return None
-    name = block.part.name
-    for size, times, divided in _functions(block.x, name):
-        usable = np.isfinite(size) & (size != 0)
-        if not usable[block.wrong].all():
-            continue
-        safe = np.where(usable, size, 1.0)[:, None]
-        for factor, sentence in ((safe, times), (1 / safe, divided)):
+    x, name = block.x, block.part.name
+    for inner, said in ((x, name), (x**2, f"the square of {name}"), (np.exp(x), f"exp({name})")):
+        safe = np.where(np.isfinite(inner) & (inner != 0), inner, 1.0)[:, None]
+        for factor, how in ((safe, "times"), (1 / safe, "divided by")):
             if block.fits(factor * block.numeric, float(np.abs(factor).max())):
                 advice = "is an inner derivative missing, or applied twice? By the chain "
                 advice += "rule the derivative of an inner function is a factor"
-                return "inner-factor", f"each entry is the numeric value {sentence}", advice
+                return "inner-factor", f"each entry is the numeric value {how} {said}", advice
     return None
-
-
-def _functions(x: Array, name: str) -> Iterator[tuple[Array, str, str]]:
-    yield x, f"times {name}", f"divided by {name}"
-    yield x**2, f"times the square of {name}", f"divided by the square of {name}"
-    yield np.exp(x), f"times exp({name})", f"divided by exp({name})"
 
 
 def constant_term(block: Block) -> Found:
     """Find one number c such that every claim is c plus the slope, or c minus the slope."""
     big = block.significant
     claim, numeric = block.claim[big], block.numeric[big]
-    if np.iscomplexobj(claim) or claim.size < 2 or not np.isfinite(claim).all():
+    if np.iscomplexobj(claim) or claim.size < 2:
         return None
     for sign, words in ((1, "the numeric value"), (-1, "minus the numeric value,")):
         c = float(np.median(claim - sign * numeric))
@@ -63,21 +49,16 @@ def mean_and_spread(block: Block) -> Found:
     shape, name = block.part.shape, block.part.name
     if block.part.is_complex or not (block.all_rows and block.all_columns and shape):
         return None
-    off = (block.claim - block.numeric).reshape(*shape, -1)
-    if not np.isfinite(off).all():
-        return None
+    off, x = (block.claim - block.numeric).reshape(*shape, -1), block.x.reshape(*shape, 1)
     for axis in reversed(range(len(shape))):
         if shape[axis] < ENOUGH:
             continue
-        along = np.moveaxis(off, axis, 0)
-        x = np.moveaxis(block.x.reshape(*shape, 1), axis, 0)
-        spread = x - x.mean(axis=0)
-        mean = along.mean(axis=0)
-        square = (spread**2).sum(axis=0)
-        slope = (spread * along).sum(axis=0) / np.where(square > 0, square, 1.0)
-        line = np.moveaxis(mean + slope * spread, 0, axis).reshape(block.claim.shape)
+        spread = x - x.mean(axis, keepdims=True)
+        square = (spread**2).sum(axis, keepdims=True)
+        slope = (spread * off).sum(axis, keepdims=True) / np.where(square > 0, square, 1.0)
+        line = off.mean(axis, keepdims=True) + slope * spread
         chosen = int(np.count_nonzero(block.fails) * 2 / shape[axis])
-        if block.fits(block.numeric + line, free=chosen):
+        if block.fits(block.numeric + line.reshape(block.claim.shape), free=chosen):
             over = f"along axis {axis}" if len(shape) > 1 else "of all entries"
             sentence = f"the error {over} is a constant plus a multiple of {name}, as in the "
             sentence += "gradient of a mean and a variance"
@@ -90,11 +71,8 @@ def term_without_upstream(block: Block) -> Found:
     """Find a term of the product that does not depend on the vector."""
     if not block.raw or not block.all_columns or block.claim.shape[1] < 3:
         return None
-    off = block.claim - block.numeric
-    if not np.isfinite(off).all():
-        return None
-    same = np.median(off.real, axis=1, keepdims=True)
-    if not block.fits(block.numeric + same, free=len(off)):
+    same = np.median((block.claim - block.numeric).real, axis=1, keepdims=True)
+    if not block.fits(block.numeric + same, free=len(same)):
         return None
     advice = "does every term have the upstream as a factor? By the chain rule each one must"
     return "upstream-ignored", "one of its terms does not depend on the upstream", advice

@@ -57,10 +57,8 @@ def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str
 def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
     """Yield factors with a meaning: value, text, advice; the most common first."""
     lengths = _lengths(parts)
-    note = f" Or is f a mean? 2 is the {lengths[2]}." if 2 in lengths else ""
-    yield 2, "2", f"is something counted twice, or a 1/2 in f forgotten?{note}"
-    note = f" Or is it divided by 2 once too often? 2 is the {lengths[2]}." if 2 in lengths else ""
-    yield 1 / 2, "1/2", f"is the 2 of a square forgotten?{note}"
+    yield 2, "2", "is something counted twice, a 1/2 in f forgotten, or f a mean over 2?"
+    yield 1 / 2, "1/2", "is the 2 of a square forgotten, or is it divided by 2 once too often?"
     yield 1j, "i", "is a factor i missing, one too many, or not conjugated?"
     for (m, is_m), (n, is_n) in permutations(lengths.items(), 2):
         if math.gcd(m, n) < min(m, n):

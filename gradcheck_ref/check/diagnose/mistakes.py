@@ -7,8 +7,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 
 # A derivative with this relative error should be corrected, and few tolerances should hide it.
-SLIGHTLY = 1e-3
-
+SLIGHTLY_OFF = "a relative error of 1e-3"
 
 Shape = tuple[int, ...]
 
@@ -33,17 +32,17 @@ def _transposed(claim: Array, shape: Shape) -> Array | None:
 # Functions from the right claim for an input, (entries, outputs), and the shape of the input to
 # the wrong claim; None if the mistake is impossible.
 MISTAKES: dict[str, Callable[[Array, Shape], Array | None]] = {
-    "factor": lambda claim, shape: 2 * claim,
-    "sign": lambda claim, shape: -claim,
-    "zero": lambda claim, shape: 0 * claim,
-    "single-entries": _single,
-    "transposed": _transposed,
-    "slightly-off": lambda claim, shape: (1 + SLIGHTLY) * claim,
+    "a factor of 2": lambda claim, shape: 2 * claim,
+    "the wrong sign": lambda claim, shape: -claim,
+    "zeros": lambda claim, shape: 0 * claim,
+    "one entry left at 0": _single,
+    "a transposition": _transposed,
+    SLIGHTLY_OFF: lambda claim, shape: 1.001 * claim,
 }
 
 
 def mistaken(claim: Array, shape: Shape) -> Iterator[tuple[str, Array]]:
-    """Yield the wrong claims that named mistakes make, each with the kind of its diagnosis.
+    """Yield the wrong claims that named mistakes make, each with the name of the mistake.
 
     Mistakes that are impossible for this shape are left out. If a mistake does not change the
     claim, no check at this point can detect it.
@@ -58,14 +57,14 @@ def mistaken(claim: Array, shape: Shape) -> Iterator[tuple[str, Array]]:
     Examples
     --------
     >>> import numpy as np
-    >>> for kind, wrong in mistaken(np.array([[2.0], [3.0]]), (2,)):
-    ...     print(f"{kind:15} {wrong[:, 0]}")
-    factor          [4. 6.]
-    sign            [-2. -3.]
-    zero            [0. 0.]
-    single-entries  [2. 0.]
-    slightly-off    [2.002 3.003]
+    >>> for name, wrong in mistaken(np.array([[2.0], [3.0]]), (2,)):
+    ...     print(f"{name:25} {wrong[:, 0]}")
+    a factor of 2             [4. 6.]
+    the wrong sign            [-2. -3.]
+    zeros                     [0. 0.]
+    one entry left at 0       [2. 0.]
+    a relative error of 1e-3  [2.002 3.003]
     """
-    for kind, make in MISTAKES.items():
+    for name, make in MISTAKES.items():
         if claim.size and (wrong := make(claim, shape)) is not None:
-            yield kind, wrong
+            yield name, wrong

@@ -1,6 +1,6 @@
 """The result of a check, for a reader: in words, in numbers, as plain data, in a picture."""
 
-import math
+import json
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
@@ -149,7 +149,9 @@ class Report(Found):
         data: dict[str, Any] = {"version": 2}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]
-        data = _plain(data)
+        # Numbers that are not finite come back as text.
+        text = json.dumps(data, default=_plain)
+        data = json.loads(text, parse_constant=lambda number: str(float(number)))
         if self.certificate:
             data["certificate"]["verdict"] = VERDICTS[self.certificate.verdict]
         return data
@@ -196,17 +198,10 @@ def _part_data(part: Part) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to types that JSON has."""
+    """Convert a value that JSON does not have."""
     if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
+        return asdict(value)
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.number):  # item() of a longdouble is not a Python number
-        value = int(value) if isinstance(value, np.integer) else float(value)
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+        return value.tolist()
+    # item() of a longdouble is not a Python number
+    return int(value) if isinstance(value, np.integer) else float(value)
