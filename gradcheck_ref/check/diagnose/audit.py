@@ -24,17 +24,9 @@ from gradcheck_ref.check.diagnose.code import identity
 from gradcheck_ref.check.diagnose.mistakes import SLIGHTLY_OFF, mistaken
 from gradcheck_ref.check.judge.evidence import Case, Evidence
 
-# In a dtype that rounds by this or more, such as float16, an error of 1e-3 is no mistake.
-COARSE = 1e-4
-
 # A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
-# symmetric, or zero, except for rounding.
-ROUNDINGS_OF_CLAIM, ROUNDINGS_OF_F = 2.0, 8.0
-
-# Why a mistake is not noticed: it changes nothing at this point; the tolerance allows it; the error
-# bars are too long; there is nothing to compare.
-POINT, TOLERANCE, ERROR_BARS = "the point", "the tolerance", "the error bars"
-NOTHING = "nothing to compare"
+# symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.
+ROUNDINGS = 8
 
 # The change of the claims along the lines of some evidence by a mistake, (lines, outputs).
 Change = Callable[[Evidence], Array]
@@ -47,8 +39,8 @@ class Planted:
     function: Hashable  # equal for checks of one f: it is enough if one of them notices
     mistake: str  # the name of the mistake
     input: str  # the input whose gradient is wrong; empty if there is only one, or all are
-    # Why the check would have passed: the point, the tolerance or the error bars; empty if the
-    # check would have noticed the mistake.
+    # Why the check would have passed: the mistake changes nothing at the point, the tolerance
+    # allows it, the error bars are too long, or there is nothing to compare. Empty if it fails.
     why: str
 
 
@@ -78,21 +70,21 @@ def plant(
     """
     where = identity(f)
     if not (case.size and case.probe.here.size):
-        return (Planted(where, "any mistake", "", NOTHING),)
+        return (Planted(where, "any mistake", "", "nothing to compare"),)
     planted = []
     eps = np.fmax(case.probe.inputs.eps, case.probe.outputs.eps)
     for mistake, name, change, is_allowed, is_linear in _mistakes(case, identities):
-        if mistake == SLIGHTLY_OFF and eps.max() > COARSE:
+        if mistake == SLIGHTLY_OFF and ROUNDINGS * eps.max() > 1e-3:
             continue
         changes = [change(one) for one in evidence]
         if not is_linear:
             why = ""
         elif all(map(_is_nothing, evidence, changes)):
-            why = POINT
+            why = "the point"
         elif is_allowed:
-            why = TOLERANCE
+            why = "the tolerance"
         else:
-            why = "" if any(map(_refuses, evidence, changes)) else ERROR_BARS
+            why = "" if any(map(_refuses, evidence, changes)) else "the error bars"
         planted.append(Planted(where, mistake, name, why))
     return tuple(planted)
 
@@ -108,8 +100,8 @@ def _refuses(evidence: Evidence, more: Array) -> bool:
 def _is_nothing(evidence: Evidence, more: Array) -> bool:
     """Whether a change of the claim is only rounding."""
     probe, largest = evidence.case.probe, np.abs(evidence.claimed).max(axis=0, initial=0.0)
-    floor = ROUNDINGS_OF_CLAIM * largest + ROUNDINGS_OF_F * np.abs(probe.here)
-    return bool((np.abs(more) <= probe.eps * floor).all())
+    floor = ROUNDINGS * probe.eps * (largest + np.abs(probe.here))
+    return bool((np.abs(more) <= floor).all())
 
 
 def _mistakes(

@@ -19,12 +19,6 @@ from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.points import chequered, moved, within_range
 from gradcheck_ref.structure.parts import Part
 
-# Fewer signs than this agree by chance at half of all points or more.
-SOME_SIGNS = 3
-
-# At most this many points are tried until no number in the advice is special.
-TRIES = 20
-
 
 @dataclass(frozen=True)
 class BlindSpot:
@@ -251,8 +245,8 @@ class _Place:
     def _side(self, part: Part) -> int:
         """Return 1 or -1 if the entries are several and all have that sign; else 0."""
         x = self.x[part]
-        if x.dtype.kind == "c" or x.size < SOME_SIGNS:
-            return 0
+        if x.dtype.kind == "c" or x.size < 3:
+            return 0  # two signs agree by chance at half of all points
         return int((x > 0).all()) - int((x < 0).all())
 
     def _has_branches(self, block: Block) -> bool:
@@ -269,7 +263,7 @@ class _Place:
 
     def _try(self, part: Part) -> str:
         """Suggest another value of this input, in numbers that are not special when rounded."""
-        for seed in range(TRIES):
+        for seed in range(20):
             near = moved(self.point[part.stretch], (seed, part.start))
             if self._side(part) and not self.special[part]:
                 near = near * chequered(part.shape).reshape(-1)

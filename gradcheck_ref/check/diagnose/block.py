@@ -68,8 +68,7 @@ class Block:
         agrees = (verdict == PASS) | (off <= share * error + allowed)
         # An estimate may be off by FAIL_BARS bars; but only by one at a kink, where the bar is the
         # jump of the slope, and for an entry that failed with less.
-        once = (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
-        once |= kink & (error > UNCERTAIN * np.abs(numeric))
+        once = kink | (verdict == FAIL) & (off <= FAIL_BARS * error + allowed)
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
@@ -83,7 +82,7 @@ class Block:
         self.agrees = both(agrees, np.logical_and)
         self.known = both(known, np.logical_and)  # where there is an estimate
         # The claims for all entries, measured or not.
-        all_claimed = self.usable and all(pair.claim is not None for pair in group)
+        all_claimed = all(pair.claim is not None for pair in group)
         self.full = both(beside("claim")) if all_claimed else None
 
     @property
@@ -111,7 +110,7 @@ class Block:
     @property
     def others_differ(self) -> bool:
         """Whether the entries without an axis are right, and not zero: the mistake is elsewhere."""
-        return self.usable and self.others_held and self.others_claimed != 0
+        return self.others_held and self.others_claimed != 0
 
     @property
     def all_judged(self) -> bool:
@@ -146,11 +145,9 @@ class Block:
 
         ``places`` has, for each entry of the input, the flat number of the place where it is now.
         """
-        if self.full is None or not np.isfinite(self.claim[self.fails]).all():
+        if self.full is None or (self._off <= NEARLY * np.abs(self.numeric))[self.fails].all():
             return False
         places = places.reshape(self.entries, -1)[self.rows]
-        if (self._off <= NEARLY * np.abs(self.numeric))[self.fails].all():
-            return False
         claim = self.full.reshape(-1)[places]
         if not self._equal(claim, self.numeric, self.slack):
             return False

@@ -43,9 +43,6 @@ OF_SOME = (
     patterns.not_zero,
 )
 
-# This pattern fits many numbers, so all others come first.
-LAST = (chain.mean_and_spread,)
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -121,7 +118,8 @@ def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
     if not block.usable:
         return (patterns.reshaped,)
     whole = () if block.others_differ else OF_ALL
-    return whole + (OF_SOME if block.others_agree else ()) + LAST
+    some = OF_SOME if block.others_agree else ()
+    return (*whole, *some, chain.mean_and_spread)  # the last fits many numbers
 
 
 def _only_number(block: Block, by_input: list[Block]) -> Found:

@@ -61,8 +61,7 @@ def _axes(block: Block, given: Array) -> Repairs:
     places = np.arange(given.size).reshape(given.shape)
     for order in permutations(range(n)) if 1 < n <= MOST_AXES else ():
         turned = places.transpose(*order, n)
-        same = given.shape[:-1] == shape and order == tuple(range(n))
-        if turned.shape[:-1] == shape and not same:
+        if turned.shape[:-1] == shape and order != tuple(range(n)):
             kind, sentence = "transposed", "it is the transpose of what it should be"
             if n > 2:
                 kind = "permuted"
@@ -202,9 +201,8 @@ def regulariser(block: Block) -> Found:
     c = float(c.real)
     if not real or not block.fits(block.numeric + c * block.x[:, None], free=1):
         return None
-    best = int(np.argmax(np.abs(x)))
-    certain = float((np.abs(difference - c * x) + block.bar[usable, 0])[best] / np.abs(x[best]))
-    name, size = block.part.name, plain(abs(c), certain)
+    left = (np.abs(difference - c * x) + block.bar[usable, 0]) / np.abs(x)
+    name, size = block.part.name, plain(abs(c), float(left.min()))
     sign, how = ("minus", "missing") if c < 0 else ("plus", "doubled")
     advice = f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, look "
     advice += f"for another term along {name}, such as that of a division by its length"
