@@ -243,10 +243,9 @@ def _moves(block: Block, at: Array) -> Repairs:
     sentence = "the right numbers are in the wrong places"
     advice = "check where each number is written: the order of axes, and indices that start at 0"
     for axis, length in enumerate(shape):
-        for by in (0, 1, -1, 2, -2) if length > 1 else ():
-            places = np.roll(at, -by, axis) if by else np.flip(at, axis)
-            how = f"{sentence}: {f'rolled by {by}' if by else 'reversed'} along axis {axis} of "
-            yield places, ("permuted", how + part.name, advice)
+        for order in _orders(block, axis) if length > 1 else ():
+            said = f"{sentence}: {_called(order)} along axis {axis} of {part.name}"
+            yield at.take(np.argsort(order), axis), ("permuted", said, advice)
     # With long error bars, as at a kink, almost any order would fit.
     if block.all_rows and (block.slack <= UNCERTAIN * np.abs(block.numeric).max()).all():
         for axis in (0, 1):  # each gradient, or each row, may have its own order
@@ -255,6 +254,39 @@ def _moves(block: Block, at: Array) -> Repairs:
             np.put_along_axis(source, block.numeric.argsort(axis, kind="stable"), order, axis)
             places = np.take_along_axis(at.reshape(source.shape), source, axis)
             yield places, ("permuted", sentence, advice)
+
+
+def _orders(block: Block, axis: int) -> Iterator[Array]:
+    """Propose other orders of the slices along an axis, the named ones first."""
+    ahead = np.arange(block.part.shape[axis])
+    yield from (ahead[::-1], *(np.roll(ahead, by) for by in (1, -1, 2, -2)))
+    if block.all_rows:
+        yield _nearest(block, axis)
+
+
+def _called(order: Array) -> str:
+    """Describe an order of slices."""
+    length, first = len(order), int(np.flatnonzero(order == 0)[0])
+    ahead = np.arange(length)
+    if (order == ahead[::-1]).all():
+        return "its two halves swapped" if length == 2 else "reversed"
+    if (order == np.roll(ahead, first)).all():
+        return f"rolled by {first if first <= length // 2 else first - length}"
+    return f"in the order {order.tolist()}" if length <= 8 else "in another order"
+
+
+def _nearest(block: Block, axis: int) -> Array:
+    """Find the nearest slice of the numeric values for each slice of the claim."""
+    ours, theirs = (
+        np.nan_to_num(np.moveaxis(a.reshape(*block.part.shape, -1), axis, 0))
+        for a in (block.claim, block.numeric)
+    )
+    order, taken = np.zeros(len(ours), int), np.zeros(len(ours))
+    for place, one in enumerate(ours):
+        distance = np.abs(one - theirs).sum(axis=tuple(range(1, ours.ndim)))
+        order[place] = np.argmin(distance + taken)
+        taken[order[place]] = np.inf
+    return order
 
 
 # Right except for rounding.
