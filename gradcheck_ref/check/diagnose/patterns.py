@@ -81,11 +81,13 @@ def _other_shape(block: Block, raw: Array) -> Repairs:
 
 
 def _missing_sum(block: Block, raw: Array) -> Repairs:
-    """Propose sums over axes that were broadcast."""
+    """Propose sums, and means, over axes that were broadcast."""
     advice = f"{block.part.name} was broadcast: each entry gets the gradients of all its copies"
     for total, over in _sums(raw):
         if _without_ones(total.shape[:-1]) == _without_ones(block.part.shape):
-            yield total, ("missing-sum", f"it is right when summed over {over}", advice)
+            copies = raw.size // max(1, total.size)
+            for verb, value in (("summed", total), ("averaged", total / copies)):
+                yield value, ("missing-sum", f"it is right when {verb} over {over}", advice)
 
 
 def _summed_too_often(block: Block, raw: Array) -> Found:
