@@ -273,7 +273,7 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "teardown" and CHECKED in item.stash:
         vars(report)[SENT] = item.stash[CHECKED]
-    points: Any = sys.modules.get("gradcheck_ref.check.points")
+    points: Any = sys.modules.get("gradcheck_ref.check.hides.points")
     if points:
         if call.when == "call" and report.failed and points.reached:
             said = f"the loop over hard_points ended at the point {points.reached!r}"

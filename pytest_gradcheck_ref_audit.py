@@ -101,7 +101,7 @@ class ClaimAudit(Audit):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Plant while a test runs."""
-        from gradcheck_ref.check.diagnose import audit
+        from gradcheck_ref.check.hides import audit
 
         before, audit.asserted = audit.asserted, item.stash.setdefault(ASSERTED, [])
         try:

@@ -40,12 +40,13 @@ class Row:
 
 GROUND = "arguments around structure structure.*"
 CHECK = "check check.*"
-KNOBS = "check.knobs check.words"
-MEASURE = f"{KNOBS} check.decimals check.measure check.measure.*"
-CLAIM = "check.claim check.claim.*"
-JUDGED = f"{CLAIM} check.judge check.judge.*"
-JUDGE = f"{MEASURE} {JUDGED}"
+KNOBS = "check.knobs check.words check.decimals check.results"
+CALL = f"{KNOBS} check.call check.call.*"
+MEASURE = f"{CALL} check.measure check.measure.*"
+CLAIM = f"{MEASURE} check.claim check.claim.*"
+JUDGE = f"{CLAIM} check.judge check.judge.*"
 DIAGNOSE = "check.diagnose check.diagnose.*"
+HIDES = "check.hides check.hides.*"
 REPORT = "check.report check.report.*"
 TALK = "conversation conversation.*"
 ORACLE = f"{TALK} oracle.* oracle.generate.*"
@@ -63,27 +64,27 @@ LAW = [
     Row("staircase", "arguments stage?_* zoo zoo.*",
         because="it turns the stages into judges, of the zoo"),
     Row("check.words", "", others="", because="every sentence of the check may need it"),
-    Row("check.decimals", "arguments", because="every room may look at how a number was written"),
     Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
-    Row("check.points", f"{GROUND} check.knobs",
-        because="a point is made of the inputs alone, and a diagnosis may recommend one"),
+    Row("check.call check.call.*", f"{GROUND} {CALL}",
+        because="f is called before anything is known of lines or claims"),
     Row("check.measure check.measure.*", f"{GROUND} stage?_* {MEASURE}",
         because="what is measured knows of no claim"),
-    Row(CLAIM, f"{GROUND} {MEASURE} {CLAIM}",
+    Row("check.claim check.claim.*", f"{GROUND} {CLAIM}",
         because="what is claimed is known before it is judged"),
     Row("check.judge check.judge.*", f"{GROUND} stage?_* {JUDGE}",
         because="what is judged has been measured, and is not worded yet"),
-    Row(DIAGNOSE,
-        f"{GROUND} {KNOBS} check.decimals check.points {JUDGED} {DIAGNOSE}",
-        because="a diagnosis is made of what was judged, and calls nothing"),
-    Row(REPORT, f"{GROUND} {KNOBS} {JUDGED} {DIAGNOSE} {REPORT}",
+    Row(DIAGNOSE, f"{GROUND} {KNOBS} {DIAGNOSE}",
+        because="a diagnosis is made of results, and calls nothing"),
+    Row(HIDES, f"{GROUND} {KNOBS} {HIDES}",
+        because="what may hide is read from results, and calls nothing"),
+    Row(REPORT, f"{GROUND} {KNOBS} {DIAGNOSE} {HIDES} {REPORT}",
         inside_functions="matplotlib",
         because="a report words what was judged and diagnosed, and calls nothing"),
-    Row("check.examine", f"{GROUND} {JUDGE} {DIAGNOSE} {REPORT}",
+    Row("check.examine", f"{GROUND} {JUDGE} {DIAGNOSE} {HIDES} {REPORT}",
         because="the order of events is above all that happens"),
-    Row("check.gradient check.products", f"{GROUND} {JUDGE} {REPORT} check.examine",
+    Row("check.gradient check.products", f"{GROUND} {KNOBS} {REPORT} check.examine",
         because="what people call is above all rooms"),
-    Row("check", f"check.gradient check.points check.products {REPORT}",
+    Row("check", f"check.gradient check.products {HIDES} {REPORT}",
         because="it only gives the names"),
     Row("compat compat.*", f"{GROUND} stage?_* {CHECK} compat compat.*",
         inside_functions="matplotlib", because="the peers' functions are built on the check"),
@@ -258,8 +259,8 @@ def test_every_module_imports_only_allowed_modules():
 
 A_PACKAGE = {
     *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "tour", "zoo"),
-    *("zoo.case", "zoo.iris", "adapters", "check.measure.ask", "check.judge.rule"),
-    "check.report.found",
+    *("zoo.case", "zoo.iris", "adapters", "check.call.ask", "check.judge.rule"),
+    "check.report.report",
 }
 
 
@@ -270,7 +271,7 @@ A_PACKAGE = {
         ("stage3_relative", "from . import around, stage2_central"),
         ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
         ("adapters", "def from_torch(fn):\n    import torch"),
-        ("check.judge.rule", "from gradcheck_ref.check.measure import ask"),
+        ("check.judge.rule", "from gradcheck_ref.check.call import ask"),
     ],
 )
 def test_the_law_allows_these_imports(module, source):
@@ -288,7 +289,7 @@ def test_the_law_allows_these_imports(module, source):
         ("zoo.iris", "def f(name):\n    return __import__(name)", "a computed or relative name"),
         ("zoo.iris", "import_module('..tour', __package__)", "a computed or relative name"),
         ("tour", "from exercises import run", "exercises"),
-        ("check.judge.rule", "from ..report.found import Found", "check.report.found"),
+        ("check.judge.rule", "from ..report.report import Report", "check.report.report"),
         ("helpers", "", "fits no row"),
     ],
 )
@@ -407,7 +408,7 @@ def lines_that_print(source):
 
 # The peers print where their contract says so; a long check shows a line on a terminal; the oracle
 # reads the output of a child.
-SPOKEN = "__main__ compat.* check.measure.progress conversation.child"
+SPOKEN = "__main__ compat.* check.call.progress conversation.child"
 SILENT = [name for name in SOURCES if not fits(name, SPOKEN)]
 
 

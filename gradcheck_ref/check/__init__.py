@@ -1,7 +1,7 @@
 """The check to use: a verdict with its evidence, built on the five stages."""
 
 from gradcheck_ref.check.gradient import assert_gradient, check_gradient
-from gradcheck_ref.check.points import hard_points, nearby
+from gradcheck_ref.check.hides.points import hard_points, nearby
 from gradcheck_ref.check.products import assert_jvp, assert_vjp, check_jvp, check_vjp
 from gradcheck_ref.check.report.insist import GradientError, GradientWarning
 from gradcheck_ref.check.report.report import Report

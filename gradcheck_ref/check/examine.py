@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.crew import Crew
 from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.claim.identities import NOT_ADJOINT, Identities
-from gradcheck_ref.check.diagnose import audit
-from gradcheck_ref.check.diagnose.code import has_branches
+from gradcheck_ref.check.hides import audit
+from gradcheck_ref.check.hides.code import has_branches
 from gradcheck_ref.check.judge.certificate import LINES
 from gradcheck_ref.check.judge.doubts import tied, weigh_own_rounding
-from gradcheck_ref.check.judge.evidence import Case, Evidence
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
+from gradcheck_ref.check.judge.settle import Case, Evidence
 from gradcheck_ref.check.judge.survey import Findings, Survey, budget, usual_cost
 from gradcheck_ref.check.judge.tolerance import Tolerance
 from gradcheck_ref.check.knobs import RTOL, Knobs
-from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.crew import Crew
 from gradcheck_ref.check.measure.lines import RandomLine, random_signs
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Pair
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs
 

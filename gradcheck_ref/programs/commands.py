@@ -8,8 +8,8 @@ from typing import Any
 
 from gradcheck_ref.check.gradient import check_gradient
 from gradcheck_ref.check.products import check_jvp, check_vjp
-from gradcheck_ref.check.report.prose import visible
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.report.text import visible
 from gradcheck_ref.check.words import for_a_command
 from gradcheck_ref.conversation.child import stopped_by_signals
 from gradcheck_ref.programs.description import ProgramError

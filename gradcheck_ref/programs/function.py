@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.crew import Place
+from gradcheck_ref.check.call.crew import Place
 from gradcheck_ref.check.measure.lines import Way
 from gradcheck_ref.check.words import knob
 from gradcheck_ref.programs.asking import Asker

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from gradcheck_ref.check.report.prose import fitting, wrapped
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.report.text import fitting, wrapped
 from gradcheck_ref.conversation.junit import Case, junit
 from gradcheck_ref.conversation.messages import shortened
 

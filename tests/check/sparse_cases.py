@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.check import Report
-from gradcheck_ref.check.judge.certificate import Certificate
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, Pair
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Certificate, Pair
 from gradcheck_ref.structure.parts import Part
 
 F64 = np.dtype(float)

@@ -13,8 +13,8 @@ from gradcheck_ref import (
     central_difference,
     check_gradient,
 )
-from gradcheck_ref.check.diagnose import audit
-from gradcheck_ref.check.diagnose.mistakes import SLIGHTLY_OFF
+from gradcheck_ref.check.hides import audit
+from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF
 
 X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
 LARGE = np.random.default_rng(0).normal(size=(20, 20))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
-from gradcheck_ref.check.diagnose.mistakes import MISTAKES, mistaken
+from gradcheck_ref.check.hides.mistakes import MISTAKES, mistaken
 from gradcheck_ref.zoo import all_cases
 from gradcheck_ref.zoo.wild import WILD
 

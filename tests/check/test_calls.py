@@ -8,8 +8,8 @@ import pytest
 from energies import VECTOR as X
 
 from gradcheck_ref.check import check_gradient, check_vjp
-from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose.diagnose import diagnose
+from gradcheck_ref.check.results import Fault
 
 A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])
 SINH = (np.sinh, X, lambda u, x: u * np.cosh(x))

@@ -5,9 +5,9 @@ import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.judge import certificate, survey
-from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.knobs import ALLOWED_BY_LINES
 from gradcheck_ref.check.measure.lines import RandomLine, Units
+from gradcheck_ref.check.results import PASS, UNSURE
 from gradcheck_ref.structure.inputs import Inputs
 
 SIZE, TRIALS = 101, 250

@@ -27,7 +27,7 @@ from crew_cases import (
 )
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.measure.crew import Crew, Work, with_units
+from gradcheck_ref.check.call.crew import Crew, Work, with_units
 from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs

@@ -11,10 +11,9 @@ from sparse_cases import certified, pair_of, report_of
 from zoo_reports import CASES, report_on, reports_on_bugs
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.judge.pair import FAIL, UNSURE
 from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.results import FAIL, UNSURE, Fault
 from gradcheck_ref.structure.parts import Part
 
 # What the check says of bugs for which the zoo has no word, and calls unknown.

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gradcheck_ref.check.report.digits import alike, ratio, short
+from gradcheck_ref.check.report.text import alike, ratio, short
 
 
 @pytest.mark.parametrize(

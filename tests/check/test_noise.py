@@ -5,7 +5,7 @@ import pytest
 from beside import hashed
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.call.ask import Probe
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.structure.inputs import Inputs
 

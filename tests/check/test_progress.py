@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient
-from gradcheck_ref.check.measure import progress
-from gradcheck_ref.check.measure.progress import Progress
+from gradcheck_ref.check.call import progress
+from gradcheck_ref.check.call.progress import Progress
 
 
 class Stream(io.StringIO):

@@ -9,7 +9,7 @@ from report_cases import REPORTS, X, cubes, every_report
 from sparse_cases import CERTIFIED, SOME
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.report.found import Entry
+from gradcheck_ref.check.report.report import Entry
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE
 from gradcheck_ref.check.judge.rule import Setting, reasons, rule
 from gradcheck_ref.check.measure.witness import EDGE, FLAT, LOST, OUTSIDE, ROUGH, SMOOTH, Witness
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 
 RTOL, EPS = 1e-6, 2.0**-52
 

@@ -8,7 +8,7 @@ from report_cases import REPORTS, X, cubes, every_report, squares_of, words
 from sparse_cases import CERTIFIED, pair_of, report_of
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.judge.pair import PASS
+from gradcheck_ref.check.results import PASS
 
 
 @pytest.mark.one_in(3)

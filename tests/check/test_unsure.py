@@ -7,8 +7,8 @@ import pytest
 from report_cases import REPORTS, X, in_float32, words
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.judge.pair import UNSURE
 from gradcheck_ref.check.report.unsure import undecided
+from gradcheck_ref.check.results import UNSURE
 
 REASONS = ["kink", "stairs", "noise", "precision", "nondeterministic", "step-underflow"]
 REASONS += ["domain-edge", "nonfinite"]

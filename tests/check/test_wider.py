@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check import check_gradient, check_vjp
-from gradcheck_ref.check.report.digits import with_rtol
+from gradcheck_ref.check.report.text import with_rtol
 
 X = np.array([0.5, 1.0, 2.0])
 

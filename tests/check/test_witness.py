@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.call.ask import Probe
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import ask_witnesses

@@ -1,40 +1,19 @@
 """The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.crew import NUMBERS_AT_ONCE, one_for_each
+from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part, as_array
 from gradcheck_ref.structure.trees import Tree
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Something wrong that is not in the numbers: it fails the check for any entries.
-
-    Attributes
-    ----------
-    reason : str
-        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; or wrong,
-        for products that are not adjoint.
-    subject : str
-        The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
-        (``"gradient"`` in the check of a command).
-    sentence : str
-        The problem, and what to do.
-    """
-
-    reason: str
-    subject: str
-    sentence: str
 
 
 class Claims:

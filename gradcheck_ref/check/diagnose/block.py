@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.pair import FAIL, PASS, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.results import FAIL, PASS, Pair
 from gradcheck_ref.structure.parts import Part
 
 # A number with an error of a tenth of itself has no certain digit. A guess must explain all but a

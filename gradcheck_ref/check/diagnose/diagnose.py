@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.claim.claims import Fault
 from gradcheck_ref.check.diagnose import calls, chain, patterns
 from gradcheck_ref.check.diagnose.block import Block, Found, blocks
-from gradcheck_ref.check.judge.pair import FAIL, Pair
+from gradcheck_ref.check.results import FAIL, Fault, Pair
 
 # Patterns of all entries. The first predict every number without a fit; then come those with one
 # fitted number (a factor), then reordered numbers, then rounding.

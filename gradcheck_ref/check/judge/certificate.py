@@ -7,17 +7,16 @@ line off by more than T: one line in two shows it, and K lines miss it at most o
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.evidence import Case, Evidence
-from gradcheck_ref.check.judge.pair import PASS, UNSURE
 from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.judge.settle import Case, Evidence
 from gradcheck_ref.check.measure.lines import PIECE, RandomLine, unpacked
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT, NOTHING
+from gradcheck_ref.check.results import PASS, UNSURE, Certificate
 
 # LINES lines miss a wrong derivative with a probability of one in a million. Fewer than
 # FEWEST_LINES miss it with more than 1 %, which is too much for a pass.
@@ -26,48 +25,6 @@ LINES, FEWEST_LINES = 20, 7
 # T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
 # kinks, is measured again with a step CLOSER times shorter, RETRIES times at most.
 WORSE, CLOSER, RETRIES, AMONG_KINKS = 20.0, 3.0, 6, 3
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A limit for the errors of the entries that were not measured on their own axis.
-
-    Attributes
-    ----------
-    lines : int
-        Number of random lines through x that were measured.
-    upstreams : int
-        How many random combinations of the outputs were used; 0 if each output was used alone.
-    entries : int
-        How many entries were measured by lines only.
-    vouched : int
-        How many of these are within their own allowed error.
-    within : float
-        No entry is off by more than this share of a typical one (the median of the entries' effects
-        on f), for any pattern of errors.
-    chance : float
-        The probability, over the signs of the lines, that they missed a larger error.
-    rtol : float
-        The relative tolerance at which all of them would be vouched for.
-    verdict : int
-        PASS if the entries keep the required tolerance, else UNSURE.
-    zero : bool
-        Whether slopes and claims along all lines are zero except for rounding, as at an optimum.
-    against : tuple of float, or None
-        The claim along the line that contradicts the claims most, the slope there, and its error
-        bar; None if the claims fit along all lines.
-    """
-
-    lines: int
-    upstreams: int
-    entries: int
-    vouched: int
-    within: float
-    chance: float
-    rtol: float
-    verdict: int
-    zero: bool = False
-    against: tuple[float, float, float] | None = None
 
 
 class Certifier:

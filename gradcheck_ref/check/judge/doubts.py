@@ -7,12 +7,12 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import DRAWS, ROUNDING_AT_MOST, ROUNDINGS, SMALL_ROUNDING
-from gradcheck_ref.check.judge.evidence import Evidence
-from gradcheck_ref.check.judge.pair import FAIL, PASS
 from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT
+from gradcheck_ref.check.results import FAIL, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.

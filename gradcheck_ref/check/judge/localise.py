@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.certificate import Certifier
-from gradcheck_ref.check.judge.evidence import Evidence
+from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY
 

@@ -18,7 +18,6 @@ from itertools import combinations
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import (
     EDGE,
@@ -28,6 +27,7 @@ from gradcheck_ref.check.measure.witness import (
     ROUGH,
     Witness,
 )
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 
 # A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
 # fails by chance. Half of an exact jump counts only once.

@@ -11,13 +11,13 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.judge.certificate import LINES, Certificate, Certifier
-from gradcheck_ref.check.judge.evidence import Case, Evidence
+from gradcheck_ref.check.judge.certificate import LINES, Certifier
 from gradcheck_ref.check.judge.localise import halve, halve_outputs, match, off_by_the_same
-from gradcheck_ref.check.judge.pair import FAIL
+from gradcheck_ref.check.judge.settle import Case, Evidence
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, ask_witnesses
+from gradcheck_ref.check.results import FAIL, Certificate
 from gradcheck_ref.structure.parts import Part
 
 # For up to 32 coordinates, axes cost no more than lines plus the axes that are needed after them.

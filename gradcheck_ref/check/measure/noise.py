@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Probe
 from gradcheck_ref.check.decimals import last_digit
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Line, Ray
 
 # Seven points, a millionth of x apart or, if f turns between them, a billionth: a smooth f has no

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.ask import Probe
+from gradcheck_ref.check.call.ask import Probe
 from gradcheck_ref.check.measure.lines import Line, short_steps
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from gradcheck_ref.check.diagnose import audit
+from gradcheck_ref.check.hides import audit
 from gradcheck_ref.check.report.report import Report
 
 

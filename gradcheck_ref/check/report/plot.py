@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE, VERDICTS, Pair
-from gradcheck_ref.check.report.found import Found
-from gradcheck_ref.check.report.prose import visible
+from gradcheck_ref.check.report.text import visible
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Pair
 
 # Blue, orange and vermilion of Okabe and Ito, which everybody can tell apart, and three markers.
 LOOKS = {PASS: ("#0072B2", "o"), UNSURE: ("#E69F00", "s"), FAIL: ("#D55E00", "X")}
 
 
-def plot_report(found: Found, path: Any = None) -> Any:
+def plot_report(report: Any, path: Any = None) -> Any:
     """Draw a report, and save it if there is a path; see `Report.plot`."""
     # Without pyplot, which would choose a display and keep the figure open.
     try:
@@ -22,24 +21,24 @@ def plot_report(found: Found, path: Any = None) -> Any:
         raise ImportError(
             "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
         ) from error
-    maps = [pair for pair in found.ranked if _is_matrix(pair)][:3]
+    maps = [pair for pair in report.ranked if _is_matrix(pair)][:3]
     panels = 1 + len(maps)
     figure = Figure(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
-    _scatter(axes[0], found)
+    _scatter(axes[0], report)
     for axis, pair in zip(axes[1:], maps, strict=True):
         _map(figure, axis, pair)
-        axis.set_title(visible(found.title(pair)), parse_math=False)
-    figure.suptitle(f"{found.verdict.upper()} ({found.reason}), {found.looked} entries measured")
+        axis.set_title(visible(report.title(pair)), parse_math=False)
+    figure.suptitle(f"{report.verdict.upper()} ({report.reason}), {report.looked} entries measured")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
 
 
-def _scatter(axis: Any, found: Found) -> None:
+def _scatter(axis: Any, report: Any) -> None:
     """Plot claim over estimate: right entries are on the diagonal."""
     analytic, numeric, error, verdict = (
-        np.concatenate([np.zeros(0), *(np.ravel(getattr(p, name)) for p in found.comparable)])
+        np.concatenate([np.zeros(0), *(np.ravel(getattr(p, name)) for p in report.comparable)])
         for name in ("analytic", "numeric", "error", "verdict")
     )
     drawn = np.isfinite(analytic) & np.isfinite(numeric) & np.isfinite(error)

@@ -1,13 +1,12 @@
 """The numbers of a report in rows and columns."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.check.judge.pair import FAIL, UNSURE, Pair
-from gradcheck_ref.check.report.digits import alike, ratio, short
-from gradcheck_ref.check.report.found import Entry, Found
-from gradcheck_ref.check.report.prose import visible, wrapped
+from gradcheck_ref.check.report.text import alike, ratio, short, visible, wrapped
+from gradcheck_ref.check.results import FAIL, UNSURE, Pair
 
 HEADINGS = ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by"]
 HEADINGS += ["step", "verdict"]
@@ -22,7 +21,7 @@ def numbers_of(analytic: float, numeric: float, bar: float) -> str:
     return f"analytic {said[0]}, numeric {said[1]} +- {short(bar)}"
 
 
-def entry_row(entry: Entry, verdict: str) -> Row:
+def entry_row(entry: Any, verdict: str) -> Row:
     """Write the numbers of one entry."""
     seen = 0.0 if entry.verdict == "pass" else entry.error
     analytic, numeric = alike(entry.analytic, entry.numeric, entry.bar, seen)
@@ -40,13 +39,13 @@ def entry_row(entry: Entry, verdict: str) -> Row:
     }
 
 
-def pair_row(found: Found, pair: Pair) -> Row:
+def pair_row(report: Any, pair: Pair) -> Row:
     """Write the numbers of the worst entry of a pair, and how many have the same verdict."""
     if pair.worst is None:
-        by_lines = found.certificate and pair.analytic is not None
+        by_lines = report.certificate and pair.analytic is not None
         verdict = "by lines" if by_lines else "not measured"
-        return {"entry": found.title(pair), "verdict": verdict if pair.entries else "no entries"}
-    worst = found.entry(pair, *pair.worst)
+        return {"entry": report.title(pair), "verdict": verdict if pair.entries else "no entries"}
+    worst = report.entry(pair, *pair.worst)
     verdict = worst.verdict
     if verdict != "pass":
         reasons = pair.reason[pair.verdict == pair.verdict[pair.worst]].tolist()
@@ -58,25 +57,25 @@ def pair_row(found: Found, pair: Pair) -> Row:
     return row
 
 
-def worst_rows(found: Found, width: int) -> list[str]:
+def worst_rows(report: Any, width: int) -> list[str]:
     """List the worst entries of a report that did not pass, if there is more than one.
 
     At most ten are listed: more are a wall of numbers, and ten show the pattern if there is one.
     """
-    places = worst_of(found, FAIL if found.verdict == "fail" else UNSURE)
+    places = worst_of(report, FAIL if report.verdict == "fail" else UNSURE)
     if len(places) < 2:
         return []
-    entries = [found.entry(*place) for place in places[:10]]
+    entries = [report.entry(*place) for place in places[:10]]
     several = len({entry.reason for entry in entries}) > 1
     lines = grid([entry_row(one, one.reason if several else "") for one in entries], width)
     heading = wrapped(f"the worst 10 of {len(places)} entries with this verdict:", width)
     return heading + lines if len(places) > 10 else lines
 
 
-def worst_of(found: Found, code: int) -> list[tuple[Pair, int, int]]:
+def worst_of(report: Any, code: int) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
     places: list[tuple[float, Pair, int, int]] = []
-    for pair in found.comparable:
+    for pair in report.comparable:
         mask = pair.verdict == code
         badness = np.where(np.isnan(pair.ratio), -np.inf, -pair.ratio)[mask].tolist()
         at = np.argwhere(mask).tolist()

@@ -2,29 +2,27 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
-from gradcheck_ref.check.judge.certificate import Certificate
-from gradcheck_ref.check.judge.pair import UNSURE, Pair
 from gradcheck_ref.check.judge.rule import FAIL_BARS
-from gradcheck_ref.check.report.digits import short, tidy, with_rtol
-from gradcheck_ref.check.report.found import Entry, Found
-from gradcheck_ref.check.report.prose import entries_that
 from gradcheck_ref.check.report.table import numbers_of, worst_of
+from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
+from gradcheck_ref.check.results import UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
 
-def undecided(found: Found) -> Iterator[str]:
+def undecided(report: Any) -> Iterator[str]:
     """Describe the evidence for each reason, with the worst entry as example, and what to do."""
     groups: dict[str, list[tuple[Pair, int, int]]] = {}
-    for pair, row, column in worst_of(found, UNSURE):
+    for pair, row, column in worst_of(report, UNSURE):
         reason = str(pair.reason[row, column])
-        if found.digits and reason in ("noise", "kink", "stairs"):
+        if report.digits and reason in ("noise", "kink", "stairs"):
             reason = "rounded"
         groups.setdefault(reason, []).append((pair, row, column))
-    said = [_said(found, *group) for group in groups.items()]
-    if found.certificate and found.certificate.verdict == UNSURE:
-        said.append(by_lines(found, found.certificate))
-    if not found.compared:
+    said = [_said(report, *group) for group in groups.items()]
+    if report.certificate and report.certificate.verdict == UNSURE:
+        said.append(by_lines(report, report.certificate))
+    if not report.compared:
         nothing = "nothing was compared: the inputs, or the outputs of f, have no entries"
         said.append((nothing, "", "give inputs and outputs that have at least one entry"))
     for number, (sentence, evidence, advice) in enumerate(said):
@@ -33,7 +31,7 @@ def undecided(found: Found) -> Iterator[str]:
         yield f"try: {advice}"
 
 
-def by_lines(found: Found, held: Certificate) -> tuple[str, str, str]:
+def by_lines(report: Any, held: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
     lines, more = witnesses(held), f"use a larger {setting('max_evaluations')}"
     if held.against:
@@ -46,15 +44,15 @@ def by_lines(found: Found, held: Certificate) -> tuple[str, str, str]:
     if held.zero:
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"
         return zero, "", "check at another point, such as one before the optimum"
-    asked, wider = setting("rtol", tidy(f"{found.rtol:g}")), with_rtol(held.rtol)
+    asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(held.rtol)
     only, evidence = "only " * (held.vouched < held.entries), ""
     said = f"{lines} confirm {only}{held.vouched} of {held.entries} entries to {asked}"
     if only and math.isfinite(held.within):
         said += f", and all to {wider}" if wider else ""
         evidence = f"no entry is off by more than {short(held.within)} of a typical entry, but a "
         evidence += "small entry may be off by a larger share of itself"
-    if found.digits:
-        more = f"let f return all digits (its values have {found.digits}), or {more}"
+    if report.digits:
+        more = f"let f return all digits (its values have {report.digits}), or {more}"
     return said, evidence, f"{more}, or check fewer inputs at once{_accept(held.rtol)}"
 
 
@@ -70,29 +68,29 @@ def _accept(rtol: float) -> str:
     return f"; or accept this precision with {wider}" if wider else ""
 
 
-def _said(found: Found, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str, str]:
+def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str, str]:
     """Describe the entries with one reason, with the worst as the example."""
-    entry = found.entry(*group[0])
-    sentence, advice = _words_for(found, reason, *group[0])
+    entry = report.entry(*group[0])
+    sentence, advice = _words_for(report, reason, *group[0])
     evidence = ""
     if reason not in ("step-underflow", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
-    count = entries_that(len(group), found.compared, "is", "are")
+    count = entries_that(len(group), report.compared, "is", "are")
     reasons = {str(pair.reason[row, column]) for pair, row, column in group}
-    return f"{count} {sentence}", evidence, advice + _accept(found.rtol_for(reasons))
+    return f"{count} {sentence}", evidence, advice + _accept(report.rtol_for(reasons))
 
 
-def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
+def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
     """Say what a reason means for an entry, and what to try.
 
     Besides the reasons of the judge there is ``rounded``, for values of f with few digits.
     """
     x, moved = tidy(f"{pair.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
-    output = "f" if found.scalar else pair.output.entry(int(pair.columns[column]))
+    output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
     meaning = {
-        "rounded": f"hidden by rounding: no value of f has more than {found.digits} digits",
+        "rounded": f"hidden by rounding: no value of f has more than {report.digits} digits",
         "kink": "at a kink or jump of f, or where f is vertical or bends too sharply to measure",
         "stairs": f"on a staircase: {output} changes in steps, so near and far points disagree",
         "precision": "known less precisely than the tolerance requires",
@@ -127,7 +125,7 @@ def _words_for(found: Found, reason: str, pair: Pair, row: int, column: int) -> 
     return meaning[reason], advice[reason]
 
 
-def _evidence(entry: Entry, reason: str) -> str:
+def _evidence(entry: Any, reason: str) -> str:
     """Write the claim and the estimate, and say why they do not decide."""
     numbers = numbers_of(entry.analytic, entry.numeric, entry.bar)
     visible = entry.allowed + FAIL_BARS * entry.bar
@@ -141,7 +139,7 @@ def _evidence(entry: Entry, reason: str) -> str:
     return f"{numbers}; {why}"
 
 
-def _slopes(entry: Entry) -> str:
+def _slopes(entry: Any) -> str:
     """Say where the claim is among the slopes at a kink."""
     # A slope that is tiny compared with the jump is 0 except for rounding.
     low, high = (

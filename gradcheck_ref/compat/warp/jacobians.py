@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function, as_step, described, product_of
+from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.crew import note_on
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.measure.ask import Probe
-from gradcheck_ref.check.measure.crew import note_on
 from gradcheck_ref.check.measure.lines import Axis
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure.inputs import Inputs

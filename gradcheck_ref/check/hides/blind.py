@@ -14,9 +14,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import NEARLY, Block, blocks, equal
-from gradcheck_ref.check.judge.pair import Pair
+from gradcheck_ref.check.hides.points import chequered, moved, within_range
 from gradcheck_ref.check.knobs import ATOL_FRACTION
-from gradcheck_ref.check.points import chequered, moved, within_range
+from gradcheck_ref.check.results import Pair
 from gradcheck_ref.structure.parts import Part
 
 

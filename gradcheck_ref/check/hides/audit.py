@@ -20,9 +20,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import Identities
-from gradcheck_ref.check.diagnose.code import identity
-from gradcheck_ref.check.diagnose.mistakes import SLIGHTLY_OFF, mistaken
-from gradcheck_ref.check.judge.evidence import Case, Evidence
+from gradcheck_ref.check.hides.code import identity
+from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF, mistaken
+from gradcheck_ref.check.judge.settle import Case, Evidence
 
 # A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
 # symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.

@@ -13,11 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Probe
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.judge.pair import FAIL, PASS, UNSURE
 from gradcheck_ref.check.judge.rule import CLEARLY, Ruling, Setting, reasons, rule, sharpest, take
 from gradcheck_ref.check.judge.tolerance import Tolerance
-from gradcheck_ref.check.measure.ask import Probe
 from gradcheck_ref.check.measure.lines import Axis, Line, RandomLine
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.measure.witness import (
@@ -31,6 +30,7 @@ from gradcheck_ref.check.measure.witness import (
     ask_samples,
     witnesses_of,
 )
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
 # The first step, four moves, and two confirmations. Moves without other information, by 64 down or

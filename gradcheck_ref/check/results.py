@@ -1,4 +1,4 @@
-"""One input against one output: the claim, the measurement, and the verdicts."""
+"""The results of a check as data, and the codes of verdicts: what all rooms read."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -91,3 +91,66 @@ class Pair:
         flat = int(np.argmax(np.where(self.verdict == self.verdict.max(), ratio, -1.0)))
         row, column = np.unravel_index(flat, self.verdict.shape)
         return int(row), int(column)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A limit for the errors of the entries that were not measured on their own axis.
+
+    Attributes
+    ----------
+    lines : int
+        Number of random lines through x that were measured.
+    upstreams : int
+        How many random combinations of the outputs were used; 0 if each output was used alone.
+    entries : int
+        How many entries were measured by lines only.
+    vouched : int
+        How many of these are within their own allowed error.
+    within : float
+        No entry is off by more than this share of a typical one (the median of the entries' effects
+        on f), for any pattern of errors.
+    chance : float
+        The probability, over the signs of the lines, that they missed a larger error.
+    rtol : float
+        The relative tolerance at which all of them would be vouched for.
+    verdict : int
+        PASS if the entries keep the required tolerance, else UNSURE.
+    zero : bool
+        Whether slopes and claims along all lines are zero except for rounding, as at an optimum.
+    against : tuple of float, or None
+        The claim along the line that contradicts the claims most, the slope there, and its error
+        bar; None if the claims fit along all lines.
+    """
+
+    lines: int
+    upstreams: int
+    entries: int
+    vouched: int
+    within: float
+    chance: float
+    rtol: float
+    verdict: int
+    zero: bool = False
+    against: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something wrong that is not in the numbers: it fails the check for any entries.
+
+    Attributes
+    ----------
+    reason : str
+        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; or wrong,
+        for products that are not adjoint.
+    subject : str
+        The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
+        (``"gradient"`` in the check of a command).
+    sentence : str
+        The problem, and what to do.
+    """
+
+    reason: str
+    subject: str
+    sentence: str

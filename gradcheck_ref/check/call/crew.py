@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.check.call.progress import Progress
 from gradcheck_ref.check.measure.lines import Units, Way
-from gradcheck_ref.check.measure.progress import Progress
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import AnotherShapeError, Outputs
 

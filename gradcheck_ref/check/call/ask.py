@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.decimals import digits_of, has_many_digits
-from gradcheck_ref.check.measure.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.measure.lines import Axis, Units
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
