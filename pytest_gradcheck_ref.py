@@ -273,10 +273,10 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "teardown" and CHECKED in item.stash:
         vars(report)[SENT] = item.stash[CHECKED]
-    points: Any = sys.modules.get("gradcheck_ref.check.hides.points")
-    if points:
-        if call.when == "call" and report.failed and points.reached:
-            said = f"the loop over hard_points ended at the point {points.reached!r}"
+    test: Any = sys.modules.get("gradcheck_ref.check.hides.running")
+    if test:
+        reached = test.now(reached=None).reached  # so that the next test does not report it
+        if call.when == "call" and report.failed and reached:
+            said = f"the loop over hard_points ended at the point {reached!r}"
             report.sections.append(("gradcheck", said))
-        points.reached = None  # so that the next test does not report it
     return report

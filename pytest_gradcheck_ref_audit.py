@@ -101,13 +101,13 @@ class ClaimAudit(Audit):
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
         """Plant while a test runs."""
-        from gradcheck_ref.check.hides import audit
+        from gradcheck_ref.check.hides.running import now
 
-        before, audit.asserted = audit.asserted, item.stash.setdefault(ASSERTED, [])
+        before = now(asserted=item.stash.setdefault(ASSERTED, []))
         try:
             return (yield)
         finally:
-            audit.asserted = before
+            now(asserted=before.asserted)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
@@ -146,7 +147,7 @@ def check_gradient(
     w - every entry is 2 x the numeric value
     """
     knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    return examine(f, inputs, knobs, words("grads", "gradient"), grads)
+    return examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
 
 
 def assert_gradient(
@@ -211,5 +212,5 @@ def assert_gradient(
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
     knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
-    report = examine(f, inputs, knobs, words("grads", "gradient"), grads)
+    report = examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
     return insist(report, unsure, empty)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradcheck_ref.arguments import as_function, framework_of
+from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
@@ -283,7 +284,7 @@ def _check(
     if name == "vjp" and given == getattr(f, "vjp", None):  # f.vjps does not fit any other vjp
         vjps = _attribute(f, "vjps", None, inputs, required=False)
     second = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
-    return examine(f, inputs, knobs, name, given, vjps, second, other is not None)
+    return examine(f, inputs, knobs, Product(name, given, vjps, second, other is not None))
 
 
 def _attribute(

@@ -1,7 +1,7 @@
 """The results of a check as data, and the codes of verdicts: what all rooms read."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,31 @@ from gradcheck_ref.structure.parts import Part
 # Codes of the verdict on one entry.
 PASS, UNSURE, FAIL = 0, 1, 2
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail"}
+
+# A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
+# fails by chance. Half of an exact jump counts only once.
+FAIL_BARS = 3.0
+
+
+class Given(NamedTuple):
+    """What a diagnosis reads of one input against one output, besides the numbers of a pair.
+
+    Attributes
+    ----------
+    x : ndarray, shape (rows,)
+        The point, for the rows of the pair.
+    claim : ndarray, shape (input.size, columns), or None
+        The whole claim, also for entries that were not measured; None if it is not known.
+    again : ndarray, shape (rows, columns), or None
+        The claim at a second call, where there was one and it differs; NaN elsewhere.
+    raw : list of ndarray
+        The claimed gradients as they were returned, one for each column.
+    """
+
+    x: Array
+    claim: Array | None
+    again: Array | None
+    raw: list[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +52,8 @@ class Pair:
     rows, columns : ndarray of int, shapes (rows,) and (columns,)
         Which coordinates of the input, and of the output, in ascending order: all of them, or some.
         The rows are the same for every output, and hold both coordinates of a complex entry.
-    x : ndarray, shape (rows,)
-        The point.
-    claim : ndarray, shape (input.size, columns), or None
-        The whole claim, also for entries that were not measured; None if it is not known.
     analytic : ndarray, shape (rows, columns), or None
         The claim; None if its shape or dtype made a comparison impossible.
-    again : ndarray, shape (rows, columns), or None
-        The claim at a second call, where there was one and it differs; NaN elsewhere.
-    raw : list of ndarray
-        The claimed gradients as they were returned, one for each column.
     numeric, error, allowed, step : ndarray, shape (rows, columns)
         The estimate, its error bar, the allowed error, and the longest step of the estimate.
     verdict : ndarray of int, shape (rows, columns)
@@ -45,23 +62,22 @@ class Pair:
         The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, precision,
         step-underflow, domain-edge, nonfinite, nondeterministic, ignores-input, shape, dtype,
         structure.
+    given : Given
+        The point, and more of the claim.
     """
 
     input: Part
     output: Part
     rows: Array
     columns: Array
-    x: Array
-    claim: Array | None
     analytic: Array | None
-    again: Array | None
-    raw: list[Any]
     numeric: Array
     error: Array
     allowed: Array
     step: Array
     verdict: Array
     reason: Array
+    given: Given
 
     @property
     def entries(self) -> int:

@@ -4,8 +4,8 @@ import inspect
 import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
 from multiprocessing.util import Finalize
 from typing import Any
@@ -14,7 +14,6 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import Place
-from gradcheck_ref.check.measure.lines import Way
 from gradcheck_ref.check.words import knob
 from gradcheck_ref.programs.asking import Asker
 from gradcheck_ref.programs.description import DERIVATIVES, Description, ProgramError
@@ -203,6 +202,17 @@ class ProgramFunction:
         """Remarks about the program, in sentences: points without a value, and why."""
         return self._notes.sentences()
 
+    @contextmanager
+    def while_checked(self) -> Iterator[None]:
+        """Keep the remarks of a check apart from earlier ones."""
+        self._noted = self.notes
+        yield
+
+    @property
+    def notes_of_check(self) -> list[str]:
+        """Remarks since the last check began."""
+        return [note for note in self.notes if note not in self._noted]
+
     # --- values ------------------------------------------------------------------------------
 
     def __call__(self, /, *inputs: Any, **named: Any) -> Any:
@@ -223,14 +233,14 @@ class ProgramFunction:
     def at_places(self, places: Sequence[Place]) -> list[Any]:
         """Return the values at steps along directions; each point is made when it is sent."""
         return self._together(
-            [Spot(way.where(t) if t else "x", partial(self._moved, way, t)) for way, t in places]
+            [Spot(line.where(t) if t else "x", partial(self._moved, line, t)) for line, t in places]
         )
 
-    def _moved(self, way: Way, t: float) -> dict[str, Array]:
-        """Return the point after a step along a direction."""
-        inputs = way.units.inputs
+    def _moved(self, line: Any, t: float) -> dict[str, Array]:
+        """Return the point after a step along a line."""
+        inputs = line.inputs
         names = map(str, inputs.keys) if inputs.by_name else self.inputs
-        return {**self.description.point, **dict(zip(names, way.point(t), strict=True))}
+        return {**self.description.point, **dict(zip(names, line.point(t), strict=True))}
 
     def _together(self, spots: list[Spot]) -> list[Any]:
         with self._here():

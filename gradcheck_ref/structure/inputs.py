@@ -6,14 +6,16 @@ The numbers in this module count the leaves of all inputs.
 import inspect
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_point, described, framework_of
-from gradcheck_ref.structure.parts import Side
+from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
+from gradcheck_ref.structure.units import PIECE, typical_size, units_of
 
 
 class Inputs(Side):
@@ -189,6 +191,25 @@ class Inputs(Side):
         """Return which input a flat coordinate belongs to, and its number within."""
         number = bisect_right(self.starts, coordinate) - 1
         return self.moving[number], coordinate - self.starts[number]
+
+    @cached_property
+    def typical(self) -> float:
+        """The size that stands in for a zero: the median of all coordinates that are not zero."""
+        return typical_size(self.x)[0]
+
+    @cached_property
+    def _typical(self) -> list[tuple[Part, float, bool]]:
+        return [(part, *typical_size(self.x[part.stretch])) for part in self.parts.values()]
+
+    @cached_property
+    def _units(self) -> Array:
+        return units_of(self.x, 0, self._typical)
+
+    def units(self, start: int, stop: int) -> Array:
+        """Return how far the coordinates from start to stop move along a random line, for t = 1."""
+        if self.x.size <= PIECE:
+            return self._units[start:stop].copy()
+        return units_of(self.x[start:stop], start, self._typical)
 
     def _check_call(self, signature: inspect.Signature | None, count: int) -> None:
         if signature is None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.check import Report
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Certificate, Pair
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Certificate, Given, Pair
 from gradcheck_ref.structure.parts import Part
 
 F64 = np.dtype(float)
@@ -38,17 +38,19 @@ def pair_of(name, truth, claim, rows, *, output=OUTPUT, start=0, jvp=False, bar=
         output=output,
         rows=rows,
         columns=np.arange(output.size),
-        x=np.linspace(0.5, 2.0, part.size)[rows],
-        claim=full[1],
         analytic=analytic,
-        again=np.full(numeric.shape, np.nan),
-        raw=[] if jvp else [np.asarray(c).reshape(shape) for c in claim.reshape(-1, output.size).T],
         numeric=numeric,
         error=np.full(numeric.shape, bar),
         allowed=allowed,
         step=np.full(numeric.shape, 1e-3),
         verdict=np.where(wrong, FAIL, PASS),
         reason=np.where(wrong, "wrong", "ok").astype("<U16"),
+        given=Given(
+            x=np.linspace(0.5, 2.0, part.size)[rows],
+            claim=full[1],
+            again=np.full(numeric.shape, np.nan),
+            raw=[] if jvp else [c.reshape(shape) for c in claim.reshape(-1, output.size).T],
+        ),
     )
     return replace(made, **other)
 

@@ -13,21 +13,29 @@ from gradcheck_ref import (
     central_difference,
     check_gradient,
 )
-from gradcheck_ref.check.hides import audit
 from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF
+from gradcheck_ref.check.hides.running import now
 
 X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
 LARGE = np.random.default_rng(0).normal(size=(20, 20))
+
+
+@pytest.fixture(autouse=True)
+def no_audit():
+    """End the audit of a test."""
+    before = now()
+    yield
+    now(**before._asdict())
 
 
 def cube(x):
     return np.sum(x**3)
 
 
-def missed(monkeypatch, assertion, *arguments, **knobs):
+def missed(assertion, *arguments, **knobs):
     """Return which mistakes an assertion would have let pass, and why."""
     asserted = []
-    monkeypatch.setattr(audit, "asserted", asserted)
+    now(asserted=asserted)
     assertion(*arguments, unsure="pass", **knobs)
     (report,) = asserted
     assert report.planted
@@ -90,9 +98,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_audit_lists_the_mistakes_that_a_check_would_miss(name, monkeypatch):
+def test_the_audit_lists_the_mistakes_that_a_check_would_miss(name):
     arguments, knobs, expected = CASES[name]
-    assert missed(monkeypatch, assert_gradient, *arguments, **knobs) == expected
+    assert missed(assert_gradient, *arguments, **knobs) == expected
 
 
 def times(factor, tangent, x):
@@ -109,22 +117,22 @@ PRODUCTS = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_product_at_a_good_point_misses_nothing(name, monkeypatch):
-    assert missed(monkeypatch, *PRODUCTS[name]) == {}
+def test_a_product_at_a_good_point_misses_nothing(name):
+    assert missed(*PRODUCTS[name]) == {}
 
 
 @pytest.mark.parametrize("name", ["vjp", "jvp", "vjp, by lines", "jvp, by lines"])
-def test_a_product_with_a_large_rtol_misses_the_small_error(name, monkeypatch):
-    assert missed(monkeypatch, *PRODUCTS[name], rtol=1e-2) == {SLIGHTLY_OFF: "the tolerance"}
+def test_a_product_with_a_large_rtol_misses_the_small_error(name):
+    assert missed(*PRODUCTS[name], rtol=1e-2) == {SLIGHTLY_OFF: "the tolerance"}
 
 
-def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros(monkeypatch):
+def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros():
     assert "upstream ignored" in missed(
-        monkeypatch, assert_vjp, lambda x: 0 * x + 1, X, lambda upstream, x: 0 * upstream
+        assert_vjp, lambda x: 0 * x + 1, X, lambda upstream, x: 0 * upstream
     )
 
 
-def test_the_audit_calls_neither_f_nor_its_vjp(monkeypatch):
+def test_the_audit_calls_neither_f_nor_its_vjp():
     calls = []
 
     def counted(function, *arguments):
@@ -134,21 +142,22 @@ def test_the_audit_calls_neither_f_nor_its_vjp(monkeypatch):
     given = partial(counted, np.sin), LARGE, partial(counted, partial(times, 1))
     assert_vjp(*given)
     without, calls = calls, []
-    assert missed(monkeypatch, assert_vjp, *given) == {}
+    assert missed(assert_vjp, *given) == {}
     assert len(calls) == len(without)
 
 
-def test_nothing_is_planted_without_an_audit(monkeypatch):
-    monkeypatch.setattr(audit, "asserted", None)
+def test_nothing_is_planted_without_an_audit():
+    now(asserted=None)
     assert assert_gradient(cube, X, 3 * X**2).planted == ()
 
 
-def test_nothing_is_planted_into_a_wrong_gradient(monkeypatch):
-    monkeypatch.setattr(audit, "asserted", [])
+def test_nothing_is_planted_into_a_wrong_gradient():
+    asserted = []
+    now(asserted=asserted)
     with pytest.raises(AssertionError) as caught:
         assert_gradient(cube, X, 2 * X**2)
     assert caught.value.report.planted == ()
-    assert audit.asserted == []
+    assert asserted == []
 
 
 # --- several checks of one function -----------------------------------------------------------
@@ -206,29 +215,30 @@ DIFFERENT = {
 }
 
 
-def functions(monkeypatch, *fs):
+def functions(*fs):
     """Return what an audit takes for the functions that were checked."""
-    monkeypatch.setattr(audit, "asserted", [])
+    asserted = []
+    now(asserted=asserted)
     for f in fs:
         assert_gradient(f, X, central_difference(f, X, h=1e-5), rtol=1e-3)
-    return {report.planted[0].function for report in audit.asserted}
+    return {report.planted[0].function for report in asserted}
 
 
 @pytest.mark.parametrize("fs", SAME.values(), ids=SAME)
-def test_a_function_that_is_defined_again_is_the_same(fs, monkeypatch):
-    assert len(functions(monkeypatch, *fs)) == 1
+def test_a_function_that_is_defined_again_is_the_same(fs):
+    assert len(functions(*fs)) == 1
 
 
 @pytest.mark.parametrize("fs", DIFFERENT.values(), ids=DIFFERENT)
-def test_functions_that_compute_something_else_are_different(fs, monkeypatch):
-    assert len(functions(monkeypatch, *fs)) == 2
+def test_functions_that_compute_something_else_are_different(fs):
+    assert len(functions(*fs)) == 2
 
 
 # Both sizes of f, one by axes and one by lines; both tolerances, one of which lets 1e-3 pass.
 @pytest.mark.parametrize("rtol", [1e-6, 3e-3])
 @pytest.mark.parametrize("x", [X, LARGE], ids=["by axes", "by lines"])
-def test_the_check_gives_the_same_verdict_on_real_mistakes(x, rtol, monkeypatch):
-    let_pass = missed(monkeypatch, assert_gradient, cube, x, 3 * x**2, rtol=rtol)
+def test_the_check_gives_the_same_verdict_on_real_mistakes(x, rtol):
+    let_pass = missed(assert_gradient, cube, x, 3 * x**2, rtol=rtol)
     for mistake, factor in FACTORS.items():
         verdict = check_gradient(cube, x, factor * 3 * x**2, rtol=rtol).verdict
         assert (verdict == "fail") == (mistake not in let_pass), mistake

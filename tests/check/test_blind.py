@@ -78,7 +78,7 @@ def is_real(case, spot):
         point = drawn(case.inputs, seed)
         report = check_vjp(case.f, point, case.vjp)
         for pair in report.pairs if report else ():
-            x = pair.x[:, None]
+            x = pair.given.x[:, None]
             mistaken = {"factor": 2 * pair.analytic, "mask": pair.analytic * (x > 0)}
             if pair.input.name == spot.subject and (mistaken[spot.kind] != pair.analytic).any():
                 return True
@@ -316,7 +316,7 @@ KINDS = ["factor", "sign", "zero", "single-entries", "transposed", "factor"]
 def test_a_planted_mistake_is_refused_and_gets_its_diagnosis(number, mistake, kind):
     inputs = X[:3], A
     right = check_vjp(product, inputs, product_vjp).pairs[number]
-    claims = dict(mistaken(right.claim, right.input.shape))
+    claims = dict(mistaken(right.given.claim, right.input.shape))
     if kind == "transposed" and number == 0:
         assert mistake not in claims
         return

@@ -85,13 +85,14 @@ def asked_again(report, product, x, columns):
     again = np.full(pair.numeric.shape, np.nan)
     for column in columns:
         answer = product(np.eye(len(again))[column], x.copy())
-        if pair.raw:
+        if pair.given.raw:
             again[:, column] = answer
         else:
             again[column] = answer
     changed = not np.array_equal(again[np.isfinite(again)], pair.analytic[np.isfinite(again)])
     return diagnose(
-        [replace(pair, again=again)], [Fault("nondeterministic", pair.input.name, "")] * changed
+        [replace(pair, given=pair.given._replace(again=again))],
+        [Fault("nondeterministic", pair.input.name, "")] * changed,
     )
 
 

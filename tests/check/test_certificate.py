@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.judge import certificate, survey
+from gradcheck_ref.check.judge import survey, together
 from gradcheck_ref.check.knobs import ALLOWED_BY_LINES
-from gradcheck_ref.check.measure.lines import RandomLine, Units
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import PASS, UNSURE
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -46,10 +46,9 @@ PATTERNS = [one_entry, two_that_cancel, all_entries, of_all_sizes, halving]
 
 def residuals(errors, lines, inputs):
     """Return what a check of a linear f would see: how far the claims are off along each line."""
-    units = Units(inputs)
-    made = [RandomLine(units, (11, k), 0, SIZE) for k in range(lines * len(errors))]
+    made = [Line(inputs, 0, SIZE, (11, k)) for k in range(lines * len(errors))]
     directions = np.array([line.direction for line in made]).reshape(len(errors), lines, SIZE)
-    return np.einsum("tki,ti->tk", directions, errors), units.of(0, SIZE)
+    return np.einsum("tki,ti->tk", directions, errors), inputs.units(0, SIZE)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +76,7 @@ def test_the_bound_is_reached_and_cannot_be_improved(inputs):
     """Two errors, one a little smaller: they cancel but for a little, or they add up."""
     rng = np.random.default_rng(2)
     errors = np.zeros((1000, SIZE))
-    units = Units(inputs).of(0, SIZE)
+    units = inputs.units(0, SIZE)
     for error in errors:
         i, j = rng.choice(SIZE, 2, replace=False)
         error[i], error[j] = 1 / units[i], 0.9 / units[j]
@@ -92,7 +91,7 @@ def test_the_bound_is_reached_and_cannot_be_improved(inputs):
 
 def check_with(monkeypatch, lines, f, x, claim, **knobs):
     monkeypatch.setattr(survey, "LINES", lines)
-    monkeypatch.setattr(certificate, "FEWEST_LINES", 1)
+    monkeypatch.setattr(together, "FEWEST_LINES", 1)
     return check_gradient(f, x, claim, **knobs)
 
 
@@ -147,7 +146,7 @@ def test_twenty_lines_vouch_for_every_entry_of_a_right_gradient():
     assert (report.verdict, held.lines, held.vouched, held.entries) == ("pass", 20, 300, 300)
     assert held.chance == 2.0**-20
     assert held.within < 1e-6
-    assert report.looked == 0
+    assert report.on_axes == 0
     assert report.evaluations <= 9 + 20 * 6
 
 
@@ -207,7 +206,7 @@ def test_few_evaluations_suffice_to_fail_a_gradient_that_is_wrong_everywhere(fac
     report = check_gradient(f, x, factor * g, max_evaluations=most)
     assert report.verdict == "fail"
     assert report.evaluations <= most
-    assert report.looked < 3 or report.diagnoses[0].kind in ("factor", "sign")
+    assert report.on_axes < 3 or report.diagnoses[0].kind in ("factor", "sign")
 
 
 def test_there_is_no_certificate_if_every_entry_was_measured():

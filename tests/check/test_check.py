@@ -68,7 +68,10 @@ def test_the_error_bars_are_honest_on_smooth_functions():
 def test_most_entries_cost_six_evaluations():
     # 2 besides: f at x, before and after.
     looked = {
-        name: (report_on(name), sum(p.x.size for p in report_on(name).pairs if p.output.start == 0))
+        name: (
+            report_on(name),
+            sum(p.rows.size for p in report_on(name).pairs if p.output.start == 0),
+        )
         for name in SMOOTH
     }
     costs = [(on_right.evaluations - 2) / size for on_right, size in looked.values() if size]

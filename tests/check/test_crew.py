@@ -10,7 +10,6 @@ import threading
 import time
 import types
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,8 +26,8 @@ from crew_cases import (
 )
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.call.crew import Crew, Work, with_units
-from gradcheck_ref.check.measure.lines import Axis, RandomLine, Units
+from gradcheck_ref.check.call.crew import Crew, Work, with_inputs
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 
@@ -63,15 +62,15 @@ def test_an_executor_of_processes_serves_several_checks():
 
 def work_over(size):
     inputs = Inputs(np.sum, np.linspace(1, 2, size))
-    return Work(np.sum, Units(inputs), Outputs(np.float64(1.0), np.float64))
+    return Work(np.sum, inputs, Outputs(np.float64(1.0), np.float64))
 
 
 @pytest.mark.parametrize("moves", [None, np.packbits(np.ones(10**6, bool))], ids=["all", "some"])
 def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
     work = work_over(10**6)
-    line = RandomLine(work.units, (0, 3), 0, 10**6, moves)
+    line = Line(work.inputs, 0, 10**6, (0, 3), moves)
     places = [(line, t) for t in (0.1, -0.1, 0.06, -0.06, 0.04, -0.04)]
-    assert len(pickle.dumps(with_units(None, places))) < (1000 if moves is None else 130_000)
+    assert len(pickle.dumps(with_inputs(None, places))) < (1000 if moves is None else 130_000)
     assert len(pickle.dumps((work, places))) < 8 * 10**6 + 140_000  # x itself, once
 
 
@@ -87,15 +86,11 @@ def test_a_lambda_is_known_to_processes_that_are_forked():
     ("size", "seconds", "sizes"), [(6, 0.01, [2, 2, 2]), (6, 1.0, [1] * 6), (6, 1e-6, [6])]
 )
 def test_chunks_are_short(size, seconds, sizes):
-    work, given = replace(work_over(2), seconds=seconds), []
-
-    def apply(function, iterable):
-        given.extend(len(places) for _, places in iterable)
-        return map(function, iterable)
-
-    places = [(Axis(work.units, 0), float(k)) for k in range(size)]
-    found, _ = Crew(apply).values(work, places)
-    assert given == sizes
+    work = work_over(2)
+    places = [(Line(work.inputs, 0, 1), float(k)) for k in range(size)]
+    chunks = work.chunks(places, seconds)
+    assert [len(chunk) for chunk in chunks] == sizes
+    found = np.concatenate([values for values, _ in Crew(map).answers(work, chunks)])
     np.testing.assert_array_equal(found[:, 0], 3.0 + np.arange(size))
 
 
@@ -165,7 +160,7 @@ def test_no_process_is_forked_if_jax_has_threads(jax, monkeypatch):
         monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))
     with Crew(2) as somebody:
         work = work_over(2)
-        found, _ = somebody.values(work, [(Axis(work.units, 0), 1.0)])
+        [(found, _)] = somebody.answers(work, [[(Line(work.inputs, 0, 1), 1.0)]])
         here = multiprocessing.get_start_method()
         assert somebody.own._mp_context.get_start_method() == ("spawn" if jax else here)
     assert found == 4.0

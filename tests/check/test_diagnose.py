@@ -12,8 +12,7 @@ from zoo_reports import CASES, report_on, reports_on_bugs
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.judge.rule import FAIL_BARS
-from gradcheck_ref.check.results import FAIL, UNSURE, Fault
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, UNSURE, Fault, Given
 from gradcheck_ref.structure.parts import Part
 
 # What the check says of bugs for which the zoo has no word, and calls unknown.
@@ -633,7 +632,7 @@ def test_a_gradient_of_the_wrong_shape_is_diagnosed_from_a_few_entries(raw, kind
     pair = pair_of("W", truth, truth, FEW)
     wrong = np.full((len(FEW), 1), FAIL)
     fault = Fault("shape", "W", "grads gives another shape")
-    pair = replace(pair, analytic=None, again=None, claim=None, raw=[raw], verdict=wrong)
+    pair = replace(pair, analytic=None, given=Given(pair.given.x, None, None, [raw]), verdict=wrong)
     for held in (False, True):  # by lines, which say nothing of this input
         found = diagnose([pair], [fault], others_held=held)
         assert [one.kind for one in found] == ([kind] if kind != "unknown" else [])

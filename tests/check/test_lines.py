@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.lines import Axis, RandomLine, Ray, Units
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.structure.inputs import Inputs
 
 
@@ -13,7 +13,7 @@ def inputs_of(*arrays):
 
 def line_over(inputs, start=0, stop=None, number=0, seed=0):
     stop = inputs.size if stop is None else stop
-    return RandomLine(Units(inputs), (seed, number), start, stop)
+    return Line(inputs, start, stop, (seed, number))
 
 
 def spread(size, seed=0, digits=6):
@@ -26,7 +26,7 @@ def spread(size, seed=0, digits=6):
 
 def test_an_axis_knows_its_size_and_its_spacing():
     inputs = inputs_of(np.array([-3.0, 0.0]), np.float32([0.25]))
-    axes = [Axis(Units(inputs), i) for i in range(3)]
+    axes = [Line(inputs, i, i + 1) for i in range(3)]
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
     assert [axis.unit for axis in axes] == [2, 1, 0.25]  # that of the median, 1.6, for a zero
@@ -50,7 +50,7 @@ def test_an_axis_knows_its_size_and_its_spacing():
 )
 def test_a_unit_is_a_power_of_two_of_about_the_size_of_the_coordinate(x, units):
     inputs = inputs_of(np.array(x))
-    got = Units(inputs).of(0, inputs.size)
+    got = inputs.units(0, inputs.size)
     assert (got > 0).all()
     np.testing.assert_array_equal(np.frexp(got)[0], 0.5)
     if units is not None:
@@ -59,9 +59,9 @@ def test_a_unit_is_a_power_of_two_of_about_the_size_of_the_coordinate(x, units):
 
 def test_a_ray_moves_small_entries_by_their_own_size_and_keeps_zeros():
     inputs = inputs_of(np.array([1.0] * 19 + [1e-9, 0.0]))
-    sizes = np.abs(Ray(Units(inputs), (0,), 0, 21).direction)
+    sizes = np.abs(Line(inputs, 0, 21, (0,), in_proportion=True).direction)
     np.testing.assert_array_equal(sizes, [1] * 19 + [2.0**-30, 0])
-    of_zeros = Ray(Units(inputs_of(np.zeros(3))), (0,), 0, 3)
+    of_zeros = Line(inputs_of(np.zeros(3)), 0, 3, (0,), in_proportion=True)
     np.testing.assert_array_equal(np.abs(of_zeros.direction), 1)
 
 

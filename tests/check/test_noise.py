@@ -5,7 +5,7 @@ import pytest
 from beside import hashed
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -13,7 +13,7 @@ X = np.array([0.7, 1.9, -0.4, 2.6])
 
 
 def noise_of(f, given=X, seed=0, most=np.inf):
-    noise = Noise(Probe(f, Inputs(f, given)), seed, most)
+    noise = Noise(Ask(f, Inputs(f, given)), seed, most)
     noise.measure()
     return noise
 

@@ -105,7 +105,7 @@ def test_the_numbers_of_all_entries_are_included_on_request():
 def test_a_certificate_counts(name, verdict, reason, compared, looked):
     report = CERTIFIED[name]()
     assert (report.verdict, report.reason) == (verdict, reason)
-    assert (report.compared, report.looked) == (compared, looked)
+    assert (report.compared, report.on_axes) == (compared, looked)
     assert report.entries == (10400 if "only" in name else 10405)
 
 

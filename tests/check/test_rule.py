@@ -1,10 +1,21 @@
 """The verdict on a line, from witnesses made by hand: rows for each sentence of the rule."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.judge.rule import Setting, reasons, rule
-from gradcheck_ref.check.measure.witness import EDGE, FLAT, LOST, OUTSIDE, ROUGH, SMOOTH, Witness
+from gradcheck_ref.check.judge.rule import Doubts, reasons, rule
+from gradcheck_ref.check.measure.witness import (
+    EDGE,
+    FLAT,
+    LOST,
+    NOTHING,
+    OUTSIDE,
+    ROUGH,
+    SMOOTH,
+    Witnesses,
+)
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 
 RTOL, EPS = 1e-6, 2.0**-52
@@ -22,7 +33,7 @@ def seen(slope, step, bar=1e-10, *, state=SMOOTH, kink=0.0, noise=0.0):
         "rounding": noise,
         "steepest": abs(slope),
         "size": 1.0,
-        "moved": state != FLAT,
+        "apparent": 0.0,
     }
 
 
@@ -36,7 +47,7 @@ def kink(slope, step, half_jump):
 
 def flat(step):
     """Return a step at which f did not move: its slope is 0 but for rounding inside f."""
-    return noisy(0.0, step, 8 * EPS / step) | {"state": FLAT, "moved": False}
+    return noisy(0.0, step, 8 * EPS / step) | {"state": FLAT}
 
 
 def rough(step, slope=1.0):
@@ -45,24 +56,20 @@ def rough(step, slope=1.0):
 
 def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
     """Return verdict and reason of one claim at x = 1, where f is 1."""
-    made = Witness.none(len(witnesses) + 1, 1, 1)
-    for number, one in enumerate(witnesses):
-        for name, value in one.items():
-            getattr(made, name)[number, 0, 0] = value
+    made = [*witnesses, seen(0.0, np.inf, state=NOTHING)]
+    made = Witnesses(**{k: np.array([[[one[k]]] for one in made]) for k in made[-1]})
     one = np.ones(1)
-    setting = Setting(
-        sizes=one,
-        starved=one < 0,
+    noise = SimpleNamespace(
+        ask=SimpleNamespace(here=one),
         eps=EPS * one,
-        here=one,
-        rtol=RTOL,
-        moved=np.array([moved]),
+        changed=np.array([moved]),
         resolution=resolution * one,
         rounded=np.array([resolution > 0]),
+        random=np.array([False]),
     )
-    claimed = np.array([[claim]])
-    ruling = rule(made, claimed, np.array([[least]]), setting, own)
-    why = reasons(ruling, made, claimed, setting)
+    claimed, doubts = np.array([[claim]]), Doubts(own_rounding=own)
+    ruling = rule(made, claimed, np.array([[least]]), RTOL, noise, one, one < 0, doubts)
+    why = reasons(ruling, made, claimed, noise, doubts)
     return int(ruling.verdict[0, 0]), str(why[0, 0])
 
 

@@ -6,7 +6,7 @@ from single_precision import FUNCTIONS
 from single_precision import WRONG as WRONG_CLAIMS
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.judge import tolerance
+from gradcheck_ref.check.judge import together, tolerance
 from gradcheck_ref.check.knobs import ALLOWED_BY_LINES, ATOL_FRACTION, default_rtol, least_visible
 
 
@@ -173,7 +173,7 @@ def test_a_wrong_gradient_in_float32_fails(name, wrong):
 @pytest.mark.slow
 def test_right_float32_gradients_need_the_allowance_for_rounding(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
-    monkeypatch.setattr(tolerance, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
+    monkeypatch.setattr(together, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
     verdicts = [judged_in(np.float32, name).verdict for name in FUNCTIONS]
     assert verdicts.count("unsure") >= 4
     assert "fail" not in verdicts

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.call.ask import Probe
-from gradcheck_ref.check.measure.lines import Axis
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise
-from gradcheck_ref.check.measure.witness import ask_witnesses
+from gradcheck_ref.check.measure.witness import read, sample
 from gradcheck_ref.structure.inputs import Inputs
 
 
@@ -18,12 +18,12 @@ def witness(f, x, *steps):
             return float(f(x[0]))
 
     inputs = Inputs(of_array, np.array([x], float))
-    probe = Probe(of_array, inputs)
-    noise = Noise(probe, 0)
+    ask = Ask(of_array, inputs)
+    noise = Noise(ask, 0)
     noise.measure()
-    lines = [Axis(probe.units, 0)] * len(steps)
-    found = ask_witnesses(probe, noise, lines, np.array(steps, float))
-    return found.at((slice(None), 0))
+    lines = [Line(inputs, 0, 1)] * len(steps)
+    samples = sample(ask, noise, lines, np.arange(len(steps)), np.array(steps, float))
+    return read(samples, lines, noise).at((0, slice(None), 0))
 
 
 SMOOTH_ONES = {

@@ -1,4 +1,4 @@
-"""Calls of f at many points: in this process one by one, by f.many at once, or by workers.
+"""Calls of f at many points: one by one, by f.many at once, or by workers.
 
 A point is sent as a place: a line, and a step along it. Processes that the check starts get f and
 the inputs once, when they start. An executor, or a function like map, gets them with every chunk.
@@ -12,14 +12,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.check.call.progress import Progress
-from gradcheck_ref.check.measure.lines import Units, Way
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import AnotherShapeError, Outputs
 
@@ -31,23 +29,22 @@ NUMBERS_AT_ONCE = 2**20
 # 5 % of it; and at the end no worker waits longer than this for the last one.
 SECONDS_PER_CHUNK = 0.02
 
-# A step along a line; and the values of f at some places, with its errors outside its domain.
-Place = tuple[Way, float]
+# A step along a line; and the values of f at some places, with its errors outside its domain. A
+# line has ``point(t)``, the inputs there, and ``where(t)``, which names the place.
+Place = tuple[Any, float]
 Answer = tuple[Array, list[str]]
 
 
-@dataclass(frozen=True)
-class Work:
-    """Everything that a call of f at any place needs.
+class Work(NamedTuple):
+    """Everything that a call of f at any place needs, besides the place.
 
     If f has an attribute ``many``, f.many takes a list of points. If it has an attribute
     ``at_places``, that takes places instead, and computes each point when its program needs it.
     """
 
     f: Callable[..., Any]
-    units: Units  # the units of the coordinates, and the point
+    inputs: Inputs
     outputs: Outputs  # the structure of the output of f
-    seconds: float = 0.0  # about how long one evaluation takes
 
     def values(self, places: Sequence[Place]) -> Answer:
         """Return f at some places, (places, outputs); NaN where f is not finite or not defined."""
@@ -55,25 +52,24 @@ class Work:
         outside: list[str] = []
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together = self._together(places)
-            for row, (way, t) in enumerate(places):
+            for k, (line, t) in enumerate(places):
                 if together is None:
-                    rows[row] = self._at(way, t, outside)
+                    rows[k] = self._at(line, t, outside)
                 else:
-                    rows[row] = self.outputs.numbers(together[row])
+                    rows[k] = self.outputs.numbers(together[k])
         rows[~np.isfinite(rows)] = np.nan
         return rows, outside
 
-    def _at(self, way: Way, t: float, outside: list[str]) -> Array | float:
+    def _at(self, line: Any, t: float, outside: list[str]) -> Array | float:
         """Return the value of f at one place, or NaN if its error says that f is not defined."""
-        inputs = self.units.inputs
         try:
-            return self.outputs.numbers(inputs.call(self.f, way.point(t)))
+            return self.outputs.numbers(self.inputs.call(self.f, line.point(t)))
         except BaseException as error:
-            note_on(error, way.where(t), inputs, self.f)
+            note_on(error, line.where(t), self.inputs, self.f)
             if not (t and _is_outside(error)):
                 raise
             said = str(error).strip().split("\n")[0]
-            outside.append(f"{type(error).__name__} at {way.where(t)}{said and f' ({said})'}")
+            outside.append(f"{type(error).__name__} at {line.where(t)}{said and f' ({said})'}")
             return np.nan
 
     def _together(self, places: Sequence[Place]) -> list[Any] | None:
@@ -83,7 +79,7 @@ class Work:
             return given
         if not hasattr(self.f, "many"):
             return None
-        points = [self.units.inputs.arranged(way.point(t)) for way, t in places]
+        points = [self.inputs.arranged(line.point(t)) for line, t in places]
         try:
             values = self.f.many(points)
         except BaseException as error:
@@ -92,6 +88,16 @@ class Work:
                 return None  # calls of f itself will show which points are outside its domain
             raise
         return one_for_each(values, len(points), "f.many must return one value for each point")
+
+    def chunks(self, places: Sequence[Place], seconds: float) -> list[Sequence[Place]]:
+        """Divide places into chunks, if one evaluation takes about this many seconds."""
+        each = int(SECONDS_PER_CHUNK / max(seconds, 1e-9))
+        if hasattr(self.f, "at_places"):
+            each = len(places)
+        elif hasattr(self.f, "many"):  # last digits may depend on this size, not on the workers
+            each = NUMBERS_AT_ONCE // max(1, self.inputs.size)
+        each = max(1, each)
+        return [places[start : start + each] for start in range(0, max(1, len(places)), each)]
 
 
 def _is_outside(error: BaseException) -> bool:
@@ -129,14 +135,13 @@ def note_on(error: BaseException, where: str, inputs: Inputs, f: Callable[..., A
 
 
 class Crew:
-    """Calls f during one check: in this process, in processes of its own, or through workers.
+    """Calls f through workers during one check, or in processes of its own.
 
-    ``workers`` is None, a number of processes, an Executor, or a function like map; ``tell`` is as
-    for `Progress`, which counts the calls.
+    ``workers`` is a number of processes, an Executor, or a function like map.
     """
 
-    def __init__(self, workers: Any = None, tell: Any = False) -> None:
-        self.workers, self.progress = workers, Progress(tell)
+    def __init__(self, workers: Any) -> None:
+        self.workers = workers
         self.own: ProcessPoolExecutor | None = None  # started when there is something to do
 
     def __enter__(self) -> "Crew":
@@ -145,32 +150,13 @@ class Crew:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Stop all processes, without waiting for f after an error."""
-        self.progress.close()
         if self.own is not None:
             for process in list(self.own._processes.values()) if error is not None else ():
                 process.kill()
             self.own.shutdown(cancel_futures=True)
 
-    def values(self, work: Work, places: Sequence[Place]) -> Answer:
-        """Return f at all places, (places, outputs), and its errors outside its domain."""
-        each = int(SECONDS_PER_CHUNK / max(work.seconds, 1e-9))
-        if hasattr(work.f, "at_places"):
-            each = len(places)
-        elif hasattr(work.f, "many"):  # last digits may depend on this size, not on the workers
-            each = NUMBERS_AT_ONCE // max(1, work.units.inputs.size)
-        each = max(1, each)
-        chunks = [places[start : start + each] for start in range(0, max(1, len(places)), each)]
-        found, outside = [], []
-        for rows, raised in self._answers(work, chunks):
-            self.progress.tick(len(rows))
-            found.append(rows)
-            outside += raised
-        return np.concatenate(found), outside
-
-    def _answers(self, work: Work, chunks: Sequence[Sequence[Place]]) -> Iterable[Answer]:
-        """Return the answer for each chunk as it becomes known, from this process or workers."""
-        if self.workers is None or self.workers == 1:
-            return map(work.values, chunks)
+    def answers(self, work: Work, chunks: Sequence[Sequence[Place]]) -> Iterable[Answer]:
+        """Return the answer for each chunk as it becomes known."""
         others: Any = self.workers
         sent: list[Any] = [(work, chunk) for chunk in chunks]
         if isinstance(others, int):
@@ -181,7 +167,7 @@ class Crew:
                     kept = hasattr(os, "sched_getaffinity")
                     others = len(os.sched_getaffinity(0)) if kept else None
                 self.own = ProcessPoolExecutor(others, context, _begin, (work,))
-            others, sent = self.own, [(None, with_units(None, chunk)) for chunk in chunks]
+            others, sent = self.own, [(None, with_inputs(None, chunk)) for chunk in chunks]
         return with_advice(others.map if isinstance(others, Executor) else others, sent)
 
 
@@ -213,7 +199,7 @@ def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
     """Return f at some places. This runs in any process or thread."""
     work, places = chunk
     if work is None:
-        work, places = _own_work, with_units(_own_work.units, places)
+        work, places = _own_work, with_inputs(_own_work.inputs, places)
     try:
         return work.values(places)
     except Exception as error:
@@ -226,10 +212,10 @@ def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
     raise sendable  # outside the handler, so that no other exception is sent along as its context
 
 
-def with_units(units: Any, places: Sequence[Place]) -> list[Place]:
-    """Return the same places with other units: None to send them, and the real ones to use them."""
-    ways = {id(way): replace(way, units=units) for way, _ in places}
-    return [(ways[id(way)], t) for way, t in places]
+def with_inputs(inputs: Inputs | None, places: Sequence[Place]) -> list[Place]:
+    """Return the same places with other inputs: None to send them, the real ones to use them."""
+    lines = {id(line): replace(line, inputs=inputs) for line, _ in places}
+    return [(lines[id(line)], t) for line, t in places]
 
 
 def _begin(work: Work) -> None:

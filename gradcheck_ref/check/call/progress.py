@@ -18,6 +18,7 @@ class Progress:
 
     def __init__(self, tell: Any = None) -> None:
         self.tell, self.total, self.done = tell, 0, 0
+        self.seconds = 0.0  # about how long one evaluation takes
         self.stderr = sys.stderr if tell is None else None  # None in a program without console
         self.terminal = bool(self.stderr and self.stderr.isatty())
         self.begun = self.last = time.monotonic()

@@ -1,19 +1,42 @@
 """The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array, described
-from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
-from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part, as_array
 from gradcheck_ref.structure.trees import Tree
+
+
+class Product(NamedTuple):
+    """What somebody gives as the derivative of f.
+
+    Attributes
+    ----------
+    who, given : str and any
+        The name of the claim, which is "vjp", "jvp" or the argument of gradients; and the claim.
+    vjps : callable, optional
+        Computes the vjp for several upstream gradients at once.
+    other : callable, optional
+        The other product, for the adjoint identity.
+    sure : bool
+        Whether the caller gave ``other``. If False, it is an attribute of f, and may raise
+        NotImplementedError.
+    """
+
+    who: str
+    given: Any
+    vjps: Callable[..., Any] | None = None
+    other: Callable[..., Any] | None = None
+    sure: bool = True
 
 
 class Claims:
@@ -24,7 +47,7 @@ class Claims:
 
     Parameters
     ----------
-    probe : Probe
+    ask : Ask
         Calls f.
     who : str
         The name of the claim: "vjp", "jvp", or the argument of gradients.
@@ -34,43 +57,62 @@ class Claims:
         The claims of another product of the same f. Both add their faults to one list.
     """
 
-    def __init__(self, probe: Probe, who: str, given: Any, beside: "Claims | None" = None) -> None:
-        self.probe, self.who, self.given = probe, who, given
-        self.by_rows = who == "jvp"
-        self.count = probe.x.size if self.by_rows else probe.here.size  # of rows, or columns
-        self.vector = "tangent" if self.by_rows else "upstream"  # the name of the vector
+    def __init__(self, ask: Ask, who: str, given: Any, beside: "Claims | None" = None) -> None:
+        self.ask, self.who, self.given = ask, who, given
         # (inputs, outputs): NaN where a claim cannot be compared. None for a jvp along lines.
         self.matrix: Array | None = None
         self.asked: dict[int, Array] = {}  # rows of a jvp, as long as there is no matrix
         # Names of the first and of the second answer, for a message if they differ.
         self.calls = "at the first call", "at the second:"
         # For each input, the gradients as they were returned, by columns; empty for those that fit.
-        self.raw: dict[int, list[Any]] = {k: [] for k in probe.inputs.parts}
+        self.raw: dict[int, list[Any]] = {k: [] for k in ask.inputs.parts}
         self.unusable: dict[int, str] = {}  # why the claims for an input cannot be compared
         self.none: set[int] = set()  # inputs with the gradient None: a claim that f ignores them
         # The number and the second answer of a row or column, after f was called elsewhere.
         self.twice: list[tuple[int, Array]] = []
-        self.random = False  # whether a second answer differed
         self.faults: list[Fault] = beside.faults if beside else []
         # Names of inputs or outputs whose derivative has a shorter dtype, by (given, wanted).
         self.short: dict[tuple[str, str], dict[str, None]] = beside.short if beside else {}
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether a call of the product gives a row."""
+        return self.who == "jvp"
+
+    @property
+    def vector(self) -> str:
+        """The name of the vector that the product takes."""
+        return "tangent" if self.by_rows else "upstream"
+
+    @property
+    def count(self) -> int:
+        """The number of rows, or of columns."""
+        return self.ask.inputs.size if self.by_rows else self.ask.here.size
+
+    @property
+    def random(self) -> bool:
+        """Whether a second answer differed."""
+        return any(fault.reason == "nondeterministic" for fault in self.faults)
 
     # --- what is claimed --------------------------------------------------------------------------
 
     def fill(self, vjps: Callable[..., Any] | None = None) -> "Claims":
         """Compute every column; several at once if there is a function for that."""
-        probe, count = self.probe, self.count
-        self.matrix = np.empty((probe.x.size, count), probe.x.dtype)
-        each = NUMBERS_AT_ONCE // max(1, probe.x.size, probe.outputs.size)
+        ask, count = self.ask, self.count
+        each = NUMBERS_AT_ONCE // max(1, ask.inputs.size, ask.outputs.size)
         if vjps is None or min(each, count) < 2:
-            for number in range(count):
-                self.matrix[:, number] = self.ask(self._vector_for(number))
+            columns = [self.product(self._vector_for(number)) for number in range(count)]
+            one = count == 1  # the column of a million entries is not copied
+            self.matrix = (
+                columns[0][:, None] if one else np.reshape(columns, (count, ask.inputs.size)).T
+            )
             return self
-        if not hasattr(probe.work.f, "open_tree"):  # an adapter compares the two itself
+        self.matrix = np.empty((ask.inputs.size, count), ask.inputs.dtype)
+        if not hasattr(ask.f, "open_tree"):  # an adapter compares the two itself
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            upstreams = [probe.outputs.unflat(self._vector_for(k)) for k in numbers]
+            upstreams = [ask.outputs.unflat(self._vector_for(k)) for k in numbers]
             given = self._call(vjps, "f.vjps", [upstreams])
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
@@ -82,8 +124,8 @@ class Claims:
         if self.matrix is not None:
             return np.asarray(self.matrix[rows])
         found = np.array([self._claim(row) for row in rows.tolist()])
-        found = found.reshape(len(rows), self.probe.here.size)
-        if len(rows) == self.probe.x.size:
+        found = found.reshape(len(rows), self.ask.here.size)
+        if len(rows) == self.ask.inputs.size:
             self.matrix = found
         return found
 
@@ -92,21 +134,21 @@ class Claims:
         if self.matrix is not None:
             return self.matrix[number] if self.by_rows else self.matrix[:, number]
         if number not in self.asked:
-            self.asked[number] = self.ask(self._vector_for(number))
+            self.asked[number] = self.product(self._vector_for(number))
         return self.asked[number]
 
-    def along(self, line: RandomLine) -> Array:
+    def along(self, line: Line) -> Array:
         """Return the claimed slopes along a line, (outputs,)."""
         if self.matrix is not None:
             return line.dot(self.matrix)
-        tangent = np.zeros(self.probe.x.size, self.probe.x.dtype)
+        tangent = np.zeros(self.ask.inputs.size, self.ask.inputs.dtype)
         tangent[line.start : line.stop] = line.direction
-        return self.ask(tangent)
+        return self.product(tangent)
 
     def _vector_for(self, number: int) -> Array:
         """Return the vector whose product is the row or column of this number."""
-        if self.probe.mix is not None and not self.by_rows:
-            return np.asarray(self.probe.mix[number])
+        if self.ask.mix is not None and not self.by_rows:
+            return np.asarray(self.ask.mix[number])
         return np.asarray(np.eye(1, self.count, number)[0])
 
     # --- when asked again -------------------------------------------------------------------------
@@ -119,8 +161,8 @@ class Claims:
         count = self.count if callable(self.given) else 0
         for number in range(0, count, max(1, count - 1)):
             first = self._claim(number)
-            apart, known = Claims(self.probe, self.who, self.given, self), len(self.faults)
-            second = apart.ask(self._vector_for(number))
+            apart, known = Claims(self.ask, self.who, self.given, self), len(self.faults)
+            second = apart.product(self._vector_for(number))
             for fault in self.faults[known:]:
                 self.faults.remove(fault)
                 said = f"at the second call {fault.sentence}"
@@ -133,10 +175,9 @@ class Claims:
                 change = second - first
                 np.abs(change, out=change)  # in place, for a million entries
             others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
-            self.random |= others.size > 0
             rows = np.full(others.size, number) if self.by_rows else others
             why = "a buffer that adds up, a cache of another point"
-            for part in self.probe.inputs.parts.values():
+            for part in self.ask.inputs.parts.values():
                 for at in np.flatnonzero(part.holds(rows))[:1]:
                     entry = part.entry(int(rows[at]) - part.start)
                     was, now = first[others[at]], second[others[at]]
@@ -146,7 +187,7 @@ class Claims:
 
     def again(self, rows: Array) -> Array:
         """Return the second claims for some coordinates; NaN where there is none."""
-        again = np.full((len(rows), self.probe.here.size), np.nan)
+        again = np.full((len(rows), self.ask.here.size), np.nan)
         for number, second in self.twice:
             if self.by_rows:
                 again[rows == number] = second
@@ -156,10 +197,10 @@ class Claims:
 
     def rounded_near(self, vector: Array, seed: int) -> Array:
         """Return the product at a point a few spacings of x away; faults are not recorded."""
-        inputs = self.probe.inputs
+        inputs = self.ask.inputs
         with np.errstate(all="ignore"):
             given = inputs.call(self.given, inputs.nearby(seed), *self._arguments(vector))
-        return Claims(self.probe, self.who, self.given).read(given)
+        return Claims(self.ask, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
         """Return the claims for some columns at a point a few spacings of x away, or None.
@@ -173,7 +214,7 @@ class Claims:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def ask(self, vector: Array) -> Array:
+    def product(self, vector: Array) -> Array:
         """Return the product with a flat vector at x, flat; NaN if its structure is wrong.
 
         A wrong structure is recorded as a fault.
@@ -188,9 +229,9 @@ class Claims:
 
     def _arguments(self, vector: Array) -> list[Any]:
         """Arrange a flat vector as an argument of the product; gradients take none."""
-        inputs = self.probe.inputs
+        inputs = self.ask.inputs
         if self.who == "vjp":
-            return [self.probe.outputs.unflat(vector)]
+            return [self.ask.outputs.unflat(vector)]
         if not self.by_rows:
             return []
         leaves = [np.zeros(np.shape(value)) for value in inputs.values]
@@ -201,7 +242,7 @@ class Claims:
 
     def _call(self, function: Any, who: str, first: list[Any]) -> Any:
         """Call a function at x, and record a fault if it writes to its arguments."""
-        inputs = self.probe.inputs
+        inputs = self.ask.inputs
         values, before = inputs.copies(), _bytes(first)
         try:
             given = inputs.call(function, values, *first)
@@ -234,26 +275,26 @@ class Claims:
 
     def _derivative(self, given: Any) -> Array:
         """Return the derivative of all outputs as a flat vector."""
-        outputs = self.probe.outputs
+        outputs = self.ask.outputs
         try:
             arrays = outputs.derivative(given)
         except (ValueError, TypeError) as error:
             shape = isinstance(error, ValueError)
             said = f"jvp must return what f returns, but gives {error}" if shape else str(error)
             reason = "shape" if shape else "dtype"
-            self.unusable = dict.fromkeys(self.probe.inputs.parts, reason)
+            self.unusable = dict.fromkeys(self.ask.inputs.parts, reason)
             self.fault(reason, "jvp", said)
-            return np.full(self.probe.here.size, np.nan)
+            return np.full(self.ask.here.size, np.nan)
         for j, part in outputs.parts.items():
             self._note_digits(arrays[j].dtype, part)
         return outputs.joined(arrays)
 
     def _gradient(self, given: Any) -> Array:
         """Return the gradients of all inputs as a flat vector."""
-        x = self.probe.x
+        x = self.ask.inputs.x
         column = np.full(x.size, np.nan, x.dtype)
         for k, one in self._by_input(given).items():
-            part = self.probe.inputs.parts[k]
+            part = self.ask.inputs.parts[k]
             if one is None:  # a claim that f does not depend on this input; that can be checked
                 self.none.add(k)
             gradient = np.zeros(part.shape) if one is None else as_array(one)
@@ -269,7 +310,7 @@ class Claims:
 
     def _by_input(self, given: Any) -> dict[int, Any]:
         """Sort gradients by input number; record a fault if the structure is wrong."""
-        inputs = self.probe.inputs
+        inputs = self.ask.inputs
         by_argument, unknown = _by_argument(inputs, given)
         found, strange = inputs.forest.picked(by_argument)
         missing = [k for k in inputs.parts if k not in found or given is None]

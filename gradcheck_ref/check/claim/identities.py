@@ -5,18 +5,19 @@ of single entries use vectors with one 1 and zeros, so they test neither.
 """
 
 import math
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
 
 # A product of a few dozen factors and terms is off by a few dozen roundings at most. Also, two
 # products differ by at most this many times the largest change, in DRAWS draws, next to x.
-ROUNDINGS = 64.0
+ROUNDINGS_OF_PRODUCT = 64.0
 DRAWS = 3
 
 # A change is not rounding if it is larger than this fraction of the product, or larger than a
@@ -35,24 +36,26 @@ class Identities:
 
     def __init__(self, claims: Claims, rtol: float, noise: Noise, seed: int) -> None:
         self.claims, self.seed = claims, seed
-        self.probe = probe = claims.probe
+        ask = claims.ask
         rng = np.random.default_rng(seed)
-        self.w, self.v = rng.normal(size=probe.here.size), rng.normal(size=probe.x.size)
+        self.w, self.v = rng.normal(size=ask.here.size), rng.normal(size=ask.inputs.size)
         for vector in (self.w, self.v):  # at least one negative entry, even in a vector of one
             vector[:1] = -np.abs(vector[:1])
         # Outputs that are not finite have no derivative. If outputs are combined, either all
         # combinations are finite or none is.
-        self.defined = np.isfinite(probe.here)
+        self.defined = np.isfinite(ask.here)
         self.w[~self.defined] = 0.0
         # The upstream gradient is a combination of those that give the columns.
-        self.u = self.w if probe.mix is None else self.w @ probe.mix
+        self.u = self.w if ask.mix is None else self.w @ ask.mix
         # For float16 inputs, both the vectors and the products are rounded to float16.
-        rounding = ROUNDINGS * float(probe.eps.max(initial=0.0))
+        rounding = ROUNDINGS_OF_PRODUCT * float(noise.eps.max(initial=0.0))
         self.rounding, self.rtol = rounding, max(rtol, rounding)
         # The rounding error of a derivative that is 0, for each output. If all of f is rounding,
         # it may be that of numbers of size 1 inside f.
-        here = np.abs(np.nan_to_num(probe.here))
-        self.floor = rounding * (here + (here.max(initial=0.0) <= ROUNDINGS * noise.typical))
+        here = np.abs(np.nan_to_num(ask.here))
+        self.floor = rounding * (
+            here + (here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical)
+        )
 
     @QUIETLY
     def linear(self) -> None:
@@ -89,7 +92,7 @@ class Identities:
             error = np.abs(given / magnitude - expected)
             off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
-                moved = self._moved(claims, asked, given) / magnitude
+                moved = self._change_nearby(claims, asked, given) / magnitude
                 # Some entries may stay equal by chance: use the root mean square as well.
                 off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
             if not said and (off > 0).any():
@@ -105,8 +108,14 @@ class Identities:
         self._fault(claims.who, said, most, f". Is the {claims.vector} {question}")
 
     @QUIETLY
-    def adjoint(self, other: Claims) -> None:
-        """Test ``<u, J v> = <J' u, v>``."""
+    def adjoint(self, product: Product) -> None:
+        """Test ``<u, J v> = <J' u, v>`` for a product and the other one."""
+        second = "vjp" if self.claims.by_rows else "jvp"
+        other = Claims(self.claims.ask, second, product.other, self.claims)
+        with nullcontext() if product.sure else suppress(NotImplementedError):
+            self._adjoint(other)
+
+    def _adjoint(self, other: Claims) -> None:
         vjp, jvp = (other, self.claims) if self.claims.by_rows else (self.claims, other)
         back, along = self._product(vjp, self.u), self._product(jvp, self.v)
         if not (np.isfinite(along).all() and np.isfinite(back).all()):
@@ -115,8 +124,8 @@ class Identities:
         size = float(np.abs(self.u) @ np.abs(along) + np.abs(back) @ np.abs(self.v))
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
-            moved = self._moved(vjp, self.u, back) * self.v
-            tilted = self._moved(jvp, self.v, along) * self.u
+            moved = self._change_nearby(vjp, self.u, back) * self.v
+            tilted = self._change_nearby(jvp, self.v, along) * self.u
             off -= float(_rounding(np.linalg.norm(moved) + np.linalg.norm(tilted), size))
         said = (
             f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
@@ -138,7 +147,7 @@ class Identities:
         # A clipped or incomplete product does not agree to three digits; an iteration may.
         self.claims.fault("wrong", subject, said + ("" if digits >= 3 else question))
 
-    def _moved(self, product: Claims, vector: Array, given: Array) -> Array:
+    def _change_nearby(self, product: Claims, vector: Array, given: Array) -> Array:
         """Return how much a product changes if x and the vector move by a few spacings.
 
         The vector moves, too, because the product may not depend on x.
@@ -152,10 +161,10 @@ class Identities:
 
     def _product(self, product: Claims, vector: Array, may_overflow: bool = False) -> Array:
         """Compute a product; if it is not finite, record a fault unless there is one already."""
-        flat = product.ask(vector)
+        flat = product.product(vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
-        if product.by_rows and self.probe.mix is None:
+        if product.by_rows and self.claims.ask.mix is None:
             flat = np.where(self.defined, flat, 0.0)
         if not (np.isfinite(flat).all() or may_overflow or product.unusable):
             said = f"{product.who} gives NaN or infinity for a random direction"
@@ -165,4 +174,6 @@ class Identities:
 
 def _rounding(moved: Any, size: Any) -> Any:
     """Return the part of a change that may be rounding: a small part of the product, or tiny."""
-    return np.minimum(ROUNDINGS * moved, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING))
+    return np.minimum(
+        ROUNDINGS_OF_PRODUCT * moved, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING)
+    )

@@ -6,12 +6,12 @@ the claim in every measured entry, and if it explains the difference between cla
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.rule import FAIL_BARS
-from gradcheck_ref.check.results import FAIL, PASS, Pair
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Pair
 from gradcheck_ref.structure.parts import Part
 
 # A number with an error of a tenth of itself has no certain digit. A guess must explain all but a
@@ -26,7 +26,7 @@ BY_CHANCE = 0.03
 NEARLY = 1e-2
 
 # Kind, sentence and advice; None if the pattern does not fit.
-Found = tuple[str, str, str] | None
+Guess = tuple[str, str, str] | None
 
 
 class Block:
@@ -37,30 +37,11 @@ class Block:
 
     def __init__(self, group: list[Pair], parts: tuple[Part, ...], others_held: bool) -> None:
         """Take the pairs of an input, all inputs and outputs, and if lines confirm the rest."""
-
-        def beside(name: str) -> Array:
-            arrays = [np.asarray(getattr(pair, name)) for pair in group]  # no copy of a single one
-            return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
-
-        def both(coordinates: Array, combine: Callable[..., Array] = _complex) -> Array:
-            """Combine the rows of real and imaginary parts; return real entries unchanged."""
-            if not self.part.is_complex:
-                return coordinates
-            return np.asarray(combine(coordinates[0::2], coordinates[1::2]))
-
-        self.part, self.parts, self.others_held = group[0].input, parts, others_held
-        self.outputs = tuple(pair.output for pair in group)
-        self.usable = all(pair.analytic is not None for pair in group)
-        # The entries of the input, and the output coordinates, counted over all outputs.
-        self.rows = both(group[0].rows, lambda real, _: real // 2)
-        self.columns = np.concatenate([pair.columns + pair.output.start for pair in group])
-        # The gradients as they were returned; a jvp has none.
-        self.raw = [gradient for pair in group for gradient in pair.raw]
-
-        verdict, error, allowed = map(beside, ("verdict", "error", "allowed"))
-        numeric, kink = beside("numeric"), beside("reason") == "kink"
-        missing = np.full(numeric.shape, np.nan)
-        analytic = beside("analytic") if self.usable else missing
+        self.group, self.part = group, group[0].input
+        self.parts, self.others_held = parts, others_held
+        verdict, error, allowed = map(self._beside, ("verdict", "error", "allowed"))
+        numeric, kink = self._beside("numeric"), self._beside("reason") == "kink"
+        analytic = self._beside("analytic") if self.usable else np.full(numeric.shape, np.nan)
         known = np.isfinite(numeric) & np.isfinite(error)
         off = np.abs(analytic - numeric)
         # A right claim is usually off by at most half the bar; at a kink by up to all of it.
@@ -73,17 +54,66 @@ class Block:
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
 
-        self.x, self.numeric = both(group[0].x), both(numeric)
-        self.claim = both(analytic)  # NaN where it cannot be compared
-        self.again = both(beside("again") if self.usable else missing)  # NaN where it is the same
-        self.bar = both(bar, np.add)  # the largest error of the estimate
-        self.slack = both(slack, np.add)  # numbers that differ by at most this count as equal
-        self.fails = both(verdict == FAIL, np.logical_or)
-        self.agrees = both(agrees, np.logical_and)
-        self.known = both(known, np.logical_and)  # where there is an estimate
-        # The claims for all entries, measured or not.
-        all_claimed = all(pair.claim is not None for pair in group)
-        self.full = both(beside("claim")) if all_claimed else None
+        self.numeric = self._both(numeric)
+        self.claim = self._both(analytic)  # NaN where it cannot be compared
+        self.bar = self._both(bar, np.add)  # the largest error of the estimate
+        self.slack = self._both(slack, np.add)  # numbers that differ by at most this are equal
+        self.fails = self._both(verdict == FAIL, np.logical_or)
+        self.agrees = self._both(agrees, np.logical_and)
+        self.known = self._both(known, np.logical_and)  # where there is an estimate
+
+    def _beside(self, name: str) -> Array:
+        """Return an array of the pairs, side by side."""
+        several = [getattr(pair, name, getattr(pair.given, name, None)) for pair in self.group]
+        arrays = [np.asarray(one) for one in several]  # no copy of a single one
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
+
+    def _both(self, coordinates: Array, combine: Callable[..., Array] | None = None) -> Array:
+        """Combine the rows of real and imaginary parts; return real entries unchanged."""
+        if not self.part.is_complex:
+            return coordinates
+        return np.asarray((combine or _complex)(coordinates[0::2], coordinates[1::2]))
+
+    @property
+    def outputs(self) -> tuple[Part, ...]:
+        """The outputs."""
+        return tuple(pair.output for pair in self.group)
+
+    @property
+    def usable(self) -> bool:
+        """Whether the claims have the right shape and dtype."""
+        return all(pair.analytic is not None for pair in self.group)
+
+    @cached_property
+    def rows(self) -> Array:
+        """The measured entries of the input."""
+        return self._both(self.group[0].rows, lambda real, _: real // 2)
+
+    @cached_property
+    def columns(self) -> Array:
+        """The output coordinates, counted over all outputs."""
+        return np.concatenate([pair.columns + pair.output.start for pair in self.group])
+
+    @property
+    def x(self) -> Array:
+        """The point, for the measured entries."""
+        return self._both(self.group[0].given.x)
+
+    @property
+    def raw(self) -> list[Any]:
+        """The gradients as they were returned; a jvp has none."""
+        return [gradient for pair in self.group for gradient in pair.given.raw]
+
+    @property
+    def again(self) -> Array:
+        """The claim at a second call; NaN where it is the same."""
+        return self._both(self._beside("again")) if self.usable else self.claim * np.nan
+
+    @cached_property
+    def full(self) -> Array | None:
+        """The claims for all entries, measured or not; None if they are not known."""
+        all_claimed = all(pair.given.claim is not None for pair in self.group)
+        return self._both(self._beside("claim")) if all_claimed else None
 
     @property
     def entries(self) -> int:

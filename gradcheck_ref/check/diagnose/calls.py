@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found, equal
+from gradcheck_ref.check.diagnose.block import NEARLY, Block, Guess, equal
 from gradcheck_ref.check.diagnose.factors import rough
 
 
@@ -18,7 +18,7 @@ def _by_call(block: Block, names: Sequence[str]) -> list[Array]:
     return [getattr(block, name) if block.raw else getattr(block, name).T for name in names]
 
 
-def changes_between_calls(block: Block) -> Found:
+def changes_between_calls(block: Block) -> Guess:
     """Tell random products, wrong at every call, from stateful ones, right only at first."""
     names = ["claim", "again", "numeric", "slack", "known", "significant"]
     claim, again, numeric, slack, known, significant = _by_call(block, names)
@@ -55,7 +55,7 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
     return bool(firsts.all() or not right[np.argmin(right) :].any())
 
 
-def ignores_upstream(block: Block) -> Found:
+def ignores_upstream(block: Block) -> Guess:
     """Find a product that does not depend on its vector."""
     names = ["claim", "numeric", "slack", "known", "fails"]
     claim, numeric, slack, known, fails = _by_call(block, names)

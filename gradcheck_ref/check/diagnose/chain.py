@@ -5,7 +5,7 @@ The numbers are in the right places, but each is computed wrongly.
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose.block import NEARLY, Block, Found
+from gradcheck_ref.check.diagnose.block import NEARLY, Block, Guess
 from gradcheck_ref.check.diagnose.factors import plain
 from gradcheck_ref.check.diagnose.patterns import one_side
 
@@ -13,7 +13,7 @@ from gradcheck_ref.check.diagnose.patterns import one_side
 ENOUGH = 4
 
 
-def inner_factor(block: Block) -> Found:
+def inner_factor(block: Block) -> Guess:
     """Find a factor for each entry that is a simple function of the entry itself."""
     x, name = block.x, block.part.name
     for inner, said in ((x, name), (x**2, f"the square of {name}"), (np.exp(x), f"exp({name})")):
@@ -26,7 +26,7 @@ def inner_factor(block: Block) -> Found:
     return None
 
 
-def constant_term(block: Block) -> Found:
+def constant_term(block: Block) -> Guess:
     """Find one number c such that every claim is c plus the slope, or c minus the slope."""
     big = block.significant
     claim, numeric = block.claim[big], block.numeric[big]
@@ -44,7 +44,7 @@ def constant_term(block: Block) -> Found:
     return None
 
 
-def mean_and_spread(block: Block) -> Found:
+def mean_and_spread(block: Block) -> Guess:
     """Find an error that looks like the gradient of a mean and a spread along an axis."""
     shape, name = block.part.shape, block.part.name
     if block.part.is_complex or not (block.all_rows and block.all_columns and shape):
@@ -67,7 +67,7 @@ def mean_and_spread(block: Block) -> Found:
     return None
 
 
-def term_without_upstream(block: Block) -> Found:
+def term_without_upstream(block: Block) -> Guess:
     """Find a term of the product that does not depend on the vector."""
     if not block.raw or not block.all_columns or block.claim.shape[1] < 3:
         return None
@@ -78,7 +78,7 @@ def term_without_upstream(block: Block) -> Found:
     return "upstream-ignored", "one of its terms does not depend on the upstream", advice
 
 
-def local_derivative(block: Block) -> Found:
+def local_derivative(block: Block) -> Guess:
     """Find wrong slopes of an element-wise function, each in the right place."""
     big, (rows, columns) = block.significant, block.claim.shape
     if rows != columns or not block.all_rows or (big & ~np.eye(rows, dtype=bool)).any():

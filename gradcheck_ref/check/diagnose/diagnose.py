@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.check.diagnose import calls, chain, patterns
-from gradcheck_ref.check.diagnose.block import Block, Found, blocks
+from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
 from gradcheck_ref.check.results import FAIL, Fault, Pair
 
 # Patterns of all entries. The first predict every number without a fit; then come those with one
@@ -112,7 +112,7 @@ def diagnose(
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
 
-def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
+def _patterns(block: Block) -> tuple[Callable[[Block], Guess], ...]:
     """Return the patterns that may apply to an input."""
     if not block.usable:
         return (patterns.reshaped,)
@@ -121,7 +121,7 @@ def _patterns(block: Block) -> tuple[Callable[[Block], Found], ...]:
     return (*whole, *some, chain.mean_and_spread)  # the last fits many numbers
 
 
-def _only_number(block: Block, by_input: list[Block]) -> Found:
+def _only_number(block: Block, by_input: list[Block]) -> Guess:
     """Find an input that is one number, and the only wrong input of several."""
     others = [other for other in by_input if other is not block]
     right = all(not other.fails.any() and other.significant.any() for other in others)

@@ -16,7 +16,7 @@ from gradcheck_ref.check.diagnose.block import (
     NEARLY,
     UNCERTAIN,
     Block,
-    Found,
+    Guess,
     equal,
 )
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
@@ -31,7 +31,7 @@ MOST_AXES = 5
 # Gradients of the wrong shape.
 
 
-def reshaped(block: Block) -> Found:
+def reshaped(block: Block) -> Guess:
     """Find the right numbers in another shape, or an array that becomes right when summed."""
     shapes = {np.shape(gradient) for gradient in block.raw}
     if len(block.raw) != len(block.columns) or len(shapes) != 1 or shapes == {block.part.shape}:
@@ -90,7 +90,7 @@ def _missing_sum(block: Block, raw: Array) -> Repairs:
                 yield value, ("missing-sum", f"it is right when {verb} over {over}", advice)
 
 
-def _summed_too_often(block: Block, raw: Array) -> Found:
+def _summed_too_often(block: Block, raw: Array) -> Guess:
     """Find the right gradient, summed over some of its axes by mistake."""
     if not block.all_rows:
         return None
@@ -119,7 +119,7 @@ def _without_ones(shape: tuple[int, ...]) -> list[int]:
 # Every entry changed in the same way.
 
 
-def zero(block: Block) -> Found:
+def zero(block: Block) -> Guess:
     """Find a gradient of zeros only."""
     if block.claim[block.known | block.fails].any() or block.others_claimed:
         return None
@@ -128,7 +128,7 @@ def zero(block: Block) -> Found:
     return "zero", f"it is zero{everywhere}", f"is {block.part.name} {advice}"
 
 
-def sign(block: Block) -> Found:
+def sign(block: Block) -> Guess:
     """Find minus the gradient."""
     if not block.fits(-block.numeric):
         return None
@@ -137,7 +137,7 @@ def sign(block: Block) -> Found:
     return "sign", f"the sign is wrong{' everywhere' if block.all_judged else ''}", advice
 
 
-def factor(block: Block) -> Found:
+def factor(block: Block) -> Guess:
     """Find one factor for all entries, and its likely meaning."""
     big = block.significant
     claim, numeric, slack = block.claim[big], block.numeric[big], block.slack[big]
@@ -162,7 +162,7 @@ def factor(block: Block) -> Found:
     return "factor", f"{every} is {about}{text} x the numeric value", advice
 
 
-def conjugate(block: Block) -> Found:
+def conjugate(block: Block) -> Guess:
     """Find one conjugate too many or too few: of the gradient, or of the derivative in it.
 
     If the derivative is not conjugated, the gradient for upstream 1 is the conjugate of the right
@@ -180,7 +180,7 @@ def conjugate(block: Block) -> Found:
     return "conjugate", "it is right except for a complex conjugate", advice
 
 
-def phase(block: Block) -> Found:
+def phase(block: Block) -> Guess:
     """Find complex numbers with the right absolute value and a wrong phase."""
     if not np.iscomplexobj(block.numeric) or np.count_nonzero(block.significant) < 2:
         return None
@@ -192,7 +192,7 @@ def phase(block: Block) -> Found:
     return "phase", "each entry has the right absolute value, and the wrong phase", advice
 
 
-def regulariser(block: Block) -> Found:
+def regulariser(block: Block) -> Guess:
     """Find a difference that is a constant times the input."""
     usable = block.known[:, 0] & (block.x != 0)
     if np.unique(np.abs(block.x[usable])).size < 2:
@@ -214,7 +214,7 @@ def regulariser(block: Block) -> Found:
 # Right numbers in wrong places.
 
 
-def moved(block: Block) -> Found:
+def moved(block: Block) -> Guess:
     """Find the right numbers in wrong places: the first proposed move that fits."""
     if block.full is None:
         return None
@@ -294,7 +294,7 @@ def _nearest(block: Block, axis: int) -> Array:
 # Right except for rounding.
 
 
-def few_digits(block: Block) -> Found:
+def few_digits(block: Block) -> Guess:
     """Find a right gradient that was written with few digits."""
     claim, numeric = block.claim[block.known], block.numeric[block.known]
     if np.iscomplexobj(claim) or not block.known[block.fails].all():
@@ -315,7 +315,7 @@ def few_digits(block: Block) -> Found:
     return None
 
 
-def rounded(block: Block) -> Found:
+def rounded(block: Block) -> Guess:
     """Find the numeric values, rounded to a short format."""
     claim, numeric = block.claim[block.fails], block.numeric[block.fails]
     for bits, name in ((11, "float16"), (8, "bfloat16")):
@@ -337,7 +337,7 @@ def _rounded(values: Array, bits: int) -> Array:
 # Some entries wrong, the others right.
 
 
-def row_or_column(block: Block) -> Found:
+def row_or_column(block: Block) -> Guess:
     """Find wrong entries that fill one slice of a matrix or a larger array.
 
     Half of the slice is enough, because some of its entries may be right by chance, such as zeros.
@@ -363,7 +363,7 @@ def row_or_column(block: Block) -> Found:
     return None
 
 
-def single_entries(block: Block) -> Found:
+def single_entries(block: Block) -> Guess:
     """Find few wrong entries among many, or at most half of a vector, perhaps of parameters."""
     wrong, shape = block.wrong, block.part.shape
     if not shape or np.count_nonzero(wrong) > FEW:
@@ -389,7 +389,7 @@ def single_entries(block: Block) -> Found:
     return kind, _some(block, names, block.claim[wrong], f"{block.entries} entries"), advice
 
 
-def some_outputs(block: Block) -> Found:
+def some_outputs(block: Block) -> Guess:
     """Find outputs with wrong derivatives only, if those of the other outputs are right."""
     wrong, nonzero = block.fails.any(axis=0), block.significant.any(axis=0)
     if not block.all_rows or 2 * np.count_nonzero(wrong) > np.count_nonzero(nonzero | wrong):
@@ -417,7 +417,7 @@ def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def mask(block: Block) -> Found:
+def mask(block: Block) -> Guess:
     """Find a claim in which every entry is right or zero."""
     right = block.significant & block.agrees & ~block.fails
     others = block.others_held * (block.others_claimed or 0)
@@ -444,7 +444,7 @@ def _only_the_diagonal(block: Block, right: Array) -> bool:
     return bool((rows == columns).all() and len(rows) == len(right) > 1)
 
 
-def not_zero(block: Block) -> Found:
+def not_zero(block: Block) -> Guess:
     """Find claims that are not zero where all slopes are zero."""
     if block.significant.any() or not block.known.all():
         return None

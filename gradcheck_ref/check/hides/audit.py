@@ -11,7 +11,7 @@ Where
     input that was forgotten.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -19,14 +19,17 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import Identities
 from gradcheck_ref.check.hides.code import identity
 from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF, mistaken
-from gradcheck_ref.check.judge.settle import Case, Evidence
+from gradcheck_ref.check.hides.running import running
+from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.judge.tolerance import least
 
 # A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
 # symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.
-ROUNDINGS = 8
+ROUNDINGS_OF_CLAIM = 8
 
 # The change of the claims along the lines of some evidence by a mistake, (lines, outputs).
 Change = Callable[[Evidence], Array]
@@ -44,37 +47,32 @@ class Planted:
     why: str
 
 
-# The reports of all assertions during an audit, else None. Mistakes are planted only in an audit.
-asserted: list[Any] | None = None
+def auditing() -> bool:
+    """Tell whether an audit is going on: only then are mistakes planted."""
+    return running().asserted is not None
 
 
 @np.errstate(all="ignore")
-def plant(
-    f: Callable[..., Any],
-    case: Case,
-    evidence: Sequence[Evidence],
-    identities: Identities | None,
-) -> tuple[Planted, ...]:
+def plant(f: Callable[..., Any], question: Question, findings: Findings) -> tuple[Planted, ...]:
     """Plant every mistake into a claim that was judged, and find out which would be noticed.
 
     Parameters
     ----------
     f : callable
         The function that was checked.
-    case : Case
+    question : Question
         The function, the point and the claims of the check.
-    evidence : sequence of Evidence
+    findings : Findings
         All measurements: axes, and random lines.
-    identities : Identities or None
-        The identities of the product, if a product was checked.
     """
+    evidence = [findings.on_axes, *findings.lines]
     where = identity(f)
-    if not (case.size and case.probe.here.size):
+    if not (question.size and question.ask.here.size):
         return (Planted(where, "any mistake", "", "nothing to compare"),)
     planted = []
-    eps = np.fmax(case.probe.inputs.eps, case.probe.outputs.eps)
-    for mistake, name, change, is_allowed, is_linear in _mistakes(case, identities):
-        if mistake == SLIGHTLY_OFF and ROUNDINGS * eps.max() > 1e-3:
+    eps = np.fmax(question.ask.inputs.eps, question.ask.outputs.eps)
+    for mistake, name, change, is_allowed, is_linear in _mistakes(question):
+        if mistake == SLIGHTLY_OFF and ROUNDINGS_OF_CLAIM * eps.max() > 1e-3:
             continue
         changes = [change(one) for one in evidence]
         if not is_linear:
@@ -94,42 +92,40 @@ def _refuses(evidence: Evidence, more: Array) -> bool:
     other = copy(evidence)
     other.claimed = evidence.claimed + more
     other.judge()
-    return bool(other.refused.any())
+    return bool(other.ruling.refused.any())
 
 
 def _is_nothing(evidence: Evidence, more: Array) -> bool:
     """Whether a change of the claim is only rounding."""
-    probe, largest = evidence.case.probe, np.abs(evidence.claimed).max(axis=0, initial=0.0)
-    floor = ROUNDINGS * probe.eps * (largest + np.abs(probe.here))
+    question, largest = evidence.question, np.abs(evidence.claimed).max(axis=0, initial=0.0)
+    floor = ROUNDINGS_OF_CLAIM * question.noise.eps * (largest + np.abs(question.ask.here))
     return bool((np.abs(more) <= floor).all())
 
 
-def _mistakes(
-    case: Case, identities: Identities | None
-) -> Iterator[tuple[str, str, Change, bool, bool]]:
+def _mistakes(question: Question) -> Iterator[tuple[str, str, Change, bool, bool]]:
     """Yield mistake, input, change, whether that is allowed, and if the product stays linear."""
-    matrix, tolerance = case.claims.matrix, case.tolerance
+    claims, matrix = question.claims, question.claims.matrix
     if matrix is None:  # a jvp that was called along lines only
         for mistake, wrong in mistaken(np.ones((1, 1)), ()):
             c = float(wrong[0, 0])
-            yield mistake, "", _scaled(c), abs(c - 1) <= tolerance.rtol, True
+            yield mistake, "", _scaled(c), abs(c - 1) <= question.rtol, True
         return
     exact = np.zeros(matrix.shape)
-    allowed = tolerance.least(np.arange(case.size), matrix, exact, matrix, case.probe.eps)
-    allowed = allowed + tolerance.rtol * np.abs(matrix)
+    allowed = least(question, np.arange(question.size), matrix, exact, matrix)
+    allowed = allowed + question.rtol * np.abs(matrix)
 
-    parts = [part for part in case.probe.inputs.parts.values() if part.size]
+    parts = [part for part in question.ask.inputs.parts.values() if part.size]
     for part in parts:
         claim, name = matrix[part.stretch], part.name if len(parts) > 1 else ""
         for mistake, instead in mistaken(claim, part.shape):
             more = np.zeros(matrix.shape, matrix.dtype)
             more[part.stretch] = instead - claim
             yield mistake, name, _added(more), bool((np.abs(more) <= allowed).all()), True
-    if identities is not None:
-        along = 0 if case.claims.by_rows else 1
+    if claims.who in ("vjp", "jvp"):
+        along = 0 if claims.by_rows else 1
         same = np.broadcast_to(matrix.sum(axis=along, keepdims=True), matrix.shape)
         is_linear = not same.any()  # a product that is the same for every vector
-        yield f"{case.claims.vector} ignored", "", _added(same - matrix), False, is_linear
+        yield f"{claims.vector} ignored", "", _added(same - matrix), False, is_linear
 
 
 def _scaled(c: float) -> Change:

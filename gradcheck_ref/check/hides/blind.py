@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import NEARLY, Block, blocks, equal
-from gradcheck_ref.check.hides.points import chequered, moved, within_range
+from gradcheck_ref.check.hides.points import chequered, displaced, within_range
 from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.results import Pair
 from gradcheck_ref.structure.parts import Part
@@ -45,6 +45,13 @@ class BlindSpot:
     sentence: str
     reason: str
     advice: str
+
+
+class Viewpoint(NamedTuple):
+    """What can be seen of f at the point of a check, besides the slopes."""
+
+    x: Array  # the flat real coordinates of all inputs
+    branches: bool  # whether the code of f treats negative numbers differently
 
 
 class Misreading(NamedTuple):
@@ -112,7 +119,7 @@ MISREADINGS = (
 
 
 def blind_spots(
-    pairs: Sequence[Pair], point: Array, rtol: float, atol: float | None, branches: bool
+    pairs: Sequence[Pair], viewpoint: Viewpoint, rtol: float, atol: float | None
 ) -> tuple[BlindSpot, ...]:
     """Name the mistakes that change the claims at this point by less than the allowed error.
 
@@ -122,12 +129,10 @@ def blind_spots(
     ----------
     pairs : sequence of Pair
         The evidence of a check that passed.
-    point : ndarray
-        The point, as the flat real coordinates of all inputs.
+    viewpoint : Viewpoint
+        The point of the check.
     rtol, atol : float, float or None
         The tolerances of the check.
-    branches : bool
-        Whether the code of f treats negative numbers differently.
 
     Examples
     --------
@@ -141,7 +146,7 @@ def blind_spots(
     whether scale multiplies or divides the gradient - all its entries are 1
     """
     with np.errstate(all="ignore"):  # a number that overflows when doubled counts as changed
-        return tuple(_Place(pairs, point, rtol, atol, branches).spots())
+        return tuple(_Place(pairs, viewpoint, rtol, atol).spots())
 
 
 class _Place:
@@ -150,15 +155,14 @@ class _Place:
     def __init__(
         self,
         pairs: Sequence[Pair],
-        point: Array,
+        viewpoint: Viewpoint,
         rtol: float,
         atol: float | None,
-        branches: bool,
     ) -> None:
-        self.rtol, self.atol, self.point = min(rtol, NEARLY), atol, point
-        self.branches = branches
+        self.rtol, self.atol = min(rtol, NEARLY), atol
+        self.point, self.branches = viewpoint
         self.inputs = [block for block in blocks(pairs, True) if block.part.size]
-        self.x = {b.part: b.part.array(point[b.part.stretch]) for b in self.inputs}
+        self.x = {b.part: b.part.array(self.point[b.part.stretch]) for b in self.inputs}
         self.special = {part: self._special(x) for part, x in self.x.items()}
         self.zero = {block.part: self._is_zero(block) for block in self.inputs}
         moving = {pair.input for pair in pairs if (pair.reason != "flat").any()}
@@ -264,7 +268,7 @@ class _Place:
     def _try(self, part: Part) -> str:
         """Suggest another value of this input, in numbers that are not special when rounded."""
         for seed in range(20):
-            near = moved(self.point[part.stretch], (seed, part.start))
+            near = displaced(self.point[part.stretch], (seed, part.start))
             if self._side(part) and not self.special[part]:
                 near = near * chequered(part.shape).reshape(-1)
             shown = within_range(part, near)[tuple(slice(2) for _ in part.shape)]

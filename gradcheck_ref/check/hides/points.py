@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.hides.running import now
 from gradcheck_ref.check.knobs import check_seed
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
@@ -19,9 +20,6 @@ SATURATED = 36.0
 
 # exp(1000) overflows, but 1000 squared does not, except in float16.
 LARGE = 1000.0
-
-# The name of the current point in a loop over `hard_points`. The pytest plugin reads it.
-reached: str | None = None
 
 
 def nearby(inputs: Any, *, seed: int = 0) -> Any:
@@ -119,7 +117,6 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
-    global reached
     near = _near(named, seed)
     points: dict[str, Array] = {}
     for part in named.parts.values():
@@ -143,12 +140,12 @@ def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
         for name, point in hard.items():
             points.setdefault(name, near.copy())[at] = point.reshape(-1)
     for name, point in points.items():
-        reached = name
+        now(reached=name)
         yield name, _with(named, point)
-    reached = None
+    now(reached=None)
 
 
-def moved(x: Array, seed: Any) -> Array:
+def displaced(x: Array, seed: Any) -> Array:
     """Return flat real coordinates near these, all of them ordinary."""
     rng = np.random.default_rng(seed)
     far = rng.uniform(NEAREST, FARTHEST, x.shape) * rng.choice([-1.0, 1.0], x.shape)
@@ -176,7 +173,7 @@ def within_range(part: Part, x: Array) -> Array:
 def _near(named: Inputs, seed: int) -> Array:
     near = named.x.copy()
     for part in named.parts.values():
-        near[part.stretch] = moved(near[part.stretch], (seed, part.start))
+        near[part.stretch] = displaced(near[part.stretch], (seed, part.start))
     return near
 
 

@@ -6,13 +6,18 @@ Such a doubt turns *fail* into *unsure*, never into *pass*.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import DRAWS, ROUNDING_AT_MOST, ROUNDINGS, SMALL_ROUNDING
-from gradcheck_ref.check.judge.rule import FAIL_BARS
+from gradcheck_ref.check.claim.identities import (
+    DRAWS,
+    ROUNDING_AT_MOST,
+    ROUNDINGS_OF_PRODUCT,
+    SMALL_ROUNDING,
+)
+from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
-from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import FLAT
-from gradcheck_ref.check.results import FAIL, PASS
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
@@ -29,18 +34,19 @@ MOST_COLUMNS = 100
 @QUIETLY
 def weigh_own_rounding(evidence: Evidence) -> None:
     """Measure the rounding of refused claims at points next to x, and allow for it."""
-    claims, case, wrong = evidence.case.claims, evidence.case, evidence.ruling.verdict == FAIL
+    question, wrong = evidence.question, evidence.ruling.verdict == FAIL
+    claims, here = question.claims, question.ask.here
     columns = np.flatnonzero(wrong.any(axis=0))[:MOST_COLUMNS]
     if not columns.size or claims.random:
         return
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers of the size of x, or of 1, cancel.
-    inside = ROUNDINGS * case.probe.eps * min(1.0, float(evidence.sizes.max()))
-    nothing = np.abs(case.probe.here) <= inside / 10
+    inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.sizes.max()))
+    nothing = np.abs(here) <= inside / 10
     zeros = (evidence.claimed == 0) & nothing
     rounding = np.where(zeros, inside, 0.0)
     for draw in range(DRAWS):
-        there = claims.nearby(columns, case.seed + draw)
+        there = claims.nearby(columns, question.seed + draw)
         if there is None:
             break
         own = OWN_ROUNDINGS * _change(evidence, there, columns)
@@ -49,7 +55,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
     if (wrong & (rounding > 0)).any():
-        evidence.own_rounding = rounding
+        evidence.doubts = Doubts(own_rounding=rounding)
         evidence.judge()
 
 
@@ -68,8 +74,8 @@ def _change(evidence: Evidence, there: Array, columns: Array) -> Array:
 
 
 @QUIETLY
-def tied(evidence: Evidence) -> Array:
-    """Find the failing entries, (lines, outputs), that may fail because f has no derivative at x.
+def weigh_ties(evidence: Evidence) -> None:
+    """Find the failing entries that may fail because f has no derivative at x, and allow for it.
 
     Then the slope along a line is not the sum of the slopes along its parts. For example, the
     median of three equal numbers changes only if two of them do. The parts are all axes if these
@@ -77,30 +83,32 @@ def tied(evidence: Evidence) -> Array:
     An entry is tied if it is equal to another one, or if f is flat along its axis. Cost: none,
     unless such an entry fails; then 6 evaluations or more for each of a few lines.
     """
-    case, at = evidence.case, evidence.best
+    question, at, inputs = evidence.question, evidence.best, evidence.question.ask.inputs
     failing = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    values, counts = np.unique(case.probe.x, return_counts=True)
-    equal = np.isin(case.probe.x[evidence.rows], values[counts > 1])[:, None]
+    values, counts = np.unique(inputs.x, return_counts=True)
+    equal = np.isin(inputs.x[evidence.rows], values[counts > 1])[:, None]
     still = failing & (at.state == FLAT)
     found: Array = failing & (equal | still)
     if not found.any():
-        return found
-    units, size, count = case.probe.units, case.size, TIE_LINES if still.any() else 1
-    lines = [RandomLine(units, (case.seed, k), 0, size) for k in range(count)]
-    if len(evidence.lines) == size:
+        return
+    count = TIE_LINES if still.any() else 1
+    lines = [Line(inputs, 0, inputs.size, (question.seed, k)) for k in range(count)]
+    if len(evidence.lines) == inputs.size:
         directions = np.array([line.direction for line in lines])
         slopes = directions @ np.nan_to_num(at.slope)
-        room = np.abs(directions) @ (at.bar + case.tolerance.rtol * np.abs(at.slope))
+        room = np.abs(directions) @ (at.bar + question.rtol * np.abs(at.slope))
     else:
         halves = [half for line in lines for half in line.halves()]
         nothing = np.zeros((len(halves), failing.shape[1]))
-        parts = Evidence(case, halves, nothing, lambda *_: nothing, 0.0).settle(tries=1).best
+        parts = Evidence(question, halves, nothing, lambda *_: nothing, 0.0).settle(tries=1).best
         slopes, room = (part[::2] + part[1::2] for part in (parts.slope, parts.bar))
-    whole = Evidence(case, lines, slopes, lambda *_: room, 0.0).settle()
-    if not whole.reached.any():  # no evaluation is left
-        return np.asarray(still & equal)
+    whole = Evidence(question, lines, slopes, lambda *_: room, 0.0).settle()
     # A kink of the line must not be larger than those of its parts.
     seen, jump = whole.witnesses, whole.witnesses.jump
     within = np.abs(slopes - seen.slope) + jump - FAIL_BARS * (seen.bar - jump) <= room
     outside = np.isfinite(seen.slope) & ~within & (whole.ruling.verdict != PASS)
-    return np.asarray(found & outside.any(axis=(0, 1)))
+    otherwise = outside.any(axis=(0, 1))
+    if not whole.reached.any():  # no evaluation is left
+        found, otherwise = still & equal, np.True_
+    evidence.doubts = evidence.doubts._replace(tied=found & otherwise)
+    evidence.judge()

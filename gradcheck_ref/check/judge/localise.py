@@ -6,17 +6,14 @@ along each line. So the signs of the measured residuals show which entry it is.
 If several entries are wrong, one line is halved. The slopes along two lines with the same signs,
 one over each half of the coordinates, add up to the slope along the line over both. So one
 measurement gives the residual in each half. The half with the larger residual is halved again,
-down to a single entry. The outputs of a vjp are halved in the same way.
+down to a single entry.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.certificate import Certifier
 from gradcheck_ref.check.judge.settle import Evidence
-from gradcheck_ref.check.measure.lines import RandomLine
+from gradcheck_ref.check.judge.together import Together
 from gradcheck_ref.check.measure.noise import QUIETLY
 
 # Residuals are equal if they differ by at most a tenth plus their bars. One sign in ten may be
@@ -33,7 +30,7 @@ def off_by_the_same(lines: Evidence) -> int | None:
     """Return the output whose residuals have the same size along all lines; None if none has."""
     off = np.abs(lines.residual)
     same = np.ptp(off, axis=0) <= ALIKE * off.max(axis=0) + lines.best.bar.max(axis=0)
-    same &= lines.refused.all(axis=0)
+    same &= lines.ruling.refused.all(axis=0)
     return int(np.argmax(np.where(same, off[0], 0.0))) if same.any() else None
 
 
@@ -42,9 +39,8 @@ def match(lines: Evidence, column: int) -> Array:
 
     Cost: no evaluation, and a pass over the coordinates for each line.
     """
-    total = np.zeros(lines.case.size, np.float32)
+    total = np.zeros(lines.question.size, np.float32)
     for line, residual in zip(lines.lines, lines.residual[:, column], strict=True):
-        assert isinstance(line, RandomLine)
         for start, stop, piece in line.pieces():
             total[start:stop] += np.float32(np.sign(residual)) * np.sign(piece, dtype=np.float32)
     matched = np.flatnonzero(np.abs(total) >= (1 - ALIKE) * len(lines.lines))
@@ -53,49 +49,32 @@ def match(lines: Evidence, column: int) -> Array:
 
 
 @QUIETLY
-def halve(certifier: Certifier) -> Array:
+def halve(together: Together) -> Array:
     """Halve the line that refuses its claim most clearly, down to one wrong entry.
 
     Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, or 12 if
     it needs another step.
     """
-    lines, best = certifier.evidence, certifier.evidence.best
+    lines, best = together.evidence, together.evidence.best
     ratio = np.nan_to_num(np.abs(lines.residual) / best.bar)
-    ratio = np.where(lines.refused, ratio, -1.0)
+    ratio = np.where(lines.ruling.refused, ratio, -1.0)
     k, column = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
     line, residual, step = lines.lines[k], float(lines.residual[k, column]), best.step[k, column]
-    assert isinstance(line, RandomLine)
-    parts = certifier.probe.inputs.parts.values()
-    while line.stop - line.start > 1 and certifier.case.affordable:
+    parts = together.question.ask.inputs.parts.values()
+    while line.stop - line.start > 1 and together.question.affordable:
         part = next(p for p in parts if p.start <= line.start < p.start + p.size)
         if part.is_complex and line.stop - line.start == 2:
             break
         first, second = line.halves()
-        found = certifier.evidence_along([first]).settle(step, tries=1)
-        if not 3 * float(found.best.bar[0, column]) < abs(residual) and certifier.case.affordable:
-            found.ask(np.zeros(1, int), np.full(1, step / 16))
+        found = together.along([first]).settle(step, tries=1)
+        if (
+            not 3 * float(found.best.bar[0, column]) < abs(residual)
+            and together.question.affordable
+        ):
+            found.measure(np.zeros(1, int), np.full(1, step / 16))
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break
         in_first = abs(ours) >= abs(residual - ours)
         line, residual = (first, ours) if in_first else (second, residual - ours)
     return np.arange(line.start, min(line.stop, line.start + 2))
-
-
-def halve_outputs(ask: Callable[[Array], float], numeric: Array) -> int:
-    """Halve the outputs down to one with a wrong derivative by an entry of the input.
-
-    ``ask(upstream)`` returns the claim of the vjp for the entry; ``numeric``, of shape (outputs,),
-    has the measured derivatives. Cost: one vjp for each halving.
-    """
-    stretch = np.arange(numeric.size)
-    signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
-    residual = ask(signs) - float(signs @ numeric)
-    while stretch.size > 1:
-        first, second = np.array_split(stretch, 2)
-        upstream = np.zeros(numeric.size)
-        upstream[first] = signs[first]
-        ours = ask(upstream) - float(upstream @ numeric)
-        in_first = abs(ours) >= abs(residual - ours)
-        stretch, residual = (first, ours) if in_first else (second, residual - ours)
-    return int(stretch[0])

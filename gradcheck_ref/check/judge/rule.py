@@ -12,26 +12,15 @@
 A staircase, a wave, a pole, a spike and noise need no rule of their own: their witnesses disagree.
 """
 
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import (
-    EDGE,
-    FLAT,
-    LOST,
-    OUTSIDE,
-    ROUGH,
-    Witness,
-)
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE
-
-# A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
-# fails by chance. Half of an exact jump counts only once.
-FAIL_BARS = 3.0
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
+from gradcheck_ref.check.measure.witness import EDGE, FLAT, LOST, OUTSIDE, ROUGH, SMOOTH, Witnesses
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE
 
 # Two steps that differ by a factor of 2 share no samples, and have none close to each other.
 CLEARLY = 2.0
@@ -51,39 +40,27 @@ SHARP = 0.3
 ZERO_TO = 1e8
 
 
-@dataclass
-class Ruling:
+class Ruling(NamedTuple):
     """The verdicts on the claims along some lines: arrays of shape (lines, outputs)."""
 
     verdict: Array  # PASS, UNSURE or FAIL
     chosen: Array  # the number of the witness behind the verdict
     allowed: Array  # the allowed error
-    refused: Array  # whether the verdict is unsure, and a witness refuses the claim
+    refused: Array  # whether a witness refuses the claim, and the verdict is not a pass
     flat: Array  # whether the claim passes because f does not change
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Facts that the rule needs besides the witnesses of some lines."""
+class Doubts(NamedTuple):
+    """What speaks for a claim besides the witnesses: it prevents a fail, and never gives a pass."""
 
-    sizes: Array  # (lines,): the size of x along each line
-    starved: Array  # (lines,): whether no evaluations were left for another witness
-    eps: Array  # (outputs,): the precision of f
-    here: Array  # (outputs,): f at x
-    rtol: float
-    moved: Array  # (outputs,): whether f has changed anywhere in the check
-    resolution: Array  # (outputs,): the step between the values of f; 0 if there is none
-    rounded: Array  # (outputs,): whether f moves in steps because its values have few digits
+    own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
+    tied: Array | bool = False  # where f has no derivative, because entries of x are tied
 
 
-def take(witnesses: Witness, chosen: Array) -> Witness:
-    """Return one witness for every line and output."""
-    if len(witnesses.state) == 1:
-        return witnesses.at(0)
-    return witnesses.at((chosen, *np.indices(chosen.shape, sparse=True)))
+NONE = Doubts()
 
 
-def sharpest(witnesses: Witness) -> Array:
+def sharpest(witnesses: Witnesses) -> Array:
     """Return the number of the witness with the shortest bar; if none has one, the least steep."""
     if len(witnesses.state) == 1:
         return np.zeros(witnesses.state.shape[1:], int)
@@ -94,51 +71,67 @@ def sharpest(witnesses: Witness) -> Array:
 
 @QUIETLY
 def rule(
-    witnesses: Witness,
+    witnesses: Witnesses,
     claimed: Array,
     least: Array,
-    setting: Setting,
-    own_rounding: Array | float = 0.0,
+    rtol: float,
+    noise: Noise,
+    sizes: Array,
+    starved: Array,
+    doubts: Doubts = NONE,
 ) -> Ruling:
-    """Judge claims, (lines, outputs), by all witnesses, (trials, lines, outputs).
+    """Judge the claims along some lines by all their witnesses.
 
-    The allowed error is ``least`` plus rtol times the slope. The rounding of the claim itself,
-    ``own_rounding``, can prevent a refusal, but never makes a witness accept.
+    Parameters
+    ----------
+    witnesses : Witnesses, shape (trials, lines, outputs)
+        The slopes at several steps.
+    claimed, least : ndarray, shape (lines, outputs)
+        The claimed slopes, and the allowed error besides rtol times the slope.
+    rtol : float
+        The relative tolerance.
+    noise : Noise
+        What is known of the values of f.
+    sizes, starved : ndarray, shape (lines,)
+        The size of x along each line, and whether no evaluations were left for another witness.
+    doubts : Doubts
+        What speaks for the claims.
     """
-    bar, jump, step, rtol = witnesses.bar, witnesses.jump, witnesses.step, setting.rtol
+    bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
     if len(accepts) == 1 and accepts.all():
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
-    refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + own_rounding
+    refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
-    refuses &= (claimed != 0) | (STAIRS * setting.resolution <= np.abs(setting.here))
-    accepts |= _zero(witnesses, claimed, setting)
+    refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
+    accepts |= _zero(witnesses, claimed, rtol, noise, sizes[:, None])
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
-    flat = _stands_still(witnesses, setting) & (claimed == 0) & ~refuses.any(axis=0)
-    fails, agreed = _agreed(witnesses, off, refuses, setting)
+    flat = _stands_still(witnesses, noise, sizes[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
+    fails, agreed = _agreed(witnesses, off, refuses, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == FLAT).argmax(axis=0), sharpest(witnesses))
     passing = np.where(passes, bar, np.inf)
     chosen = np.where(passes.any(axis=0), passing.argmin(axis=0), chosen)
     chosen = np.where(fails, agreed, chosen)
-    at = take(witnesses, chosen)
+    at = witnesses.take(chosen)
     allowed = least + rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
     verdict = np.where(fails, FAIL, UNSURE)
     verdict[passes.any(axis=0) | flat] = PASS
     # A claim of NaN fails wherever f has a slope; infinity fails if that slope is known well.
     known = at.bar <= np.maximum(np.abs(at.slope), allowed)
     verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
-    refused = (verdict == UNSURE) & refuses.any(axis=0)
+    verdict[np.isnan(here) | (doubts.tied & np.isfinite(claimed) & (verdict == FAIL))] = UNSURE
+    refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)
 
 
 def _agreed(
-    witnesses: Witness, off: Array, refuses: Array, setting: Setting
+    witnesses: Witnesses, off: Array, refuses: Array, starved: Array
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
     bar, step, slope = witnesses.bar, witnesses.step, witnesses.slope
@@ -166,12 +159,12 @@ def _agreed(
         fails |= found
     # If longer steps agree with the claims along more lines than fail, the slope depends on the
     # step, and no line fails. Nor does a line that had no evaluations left for longer steps.
-    fails &= ~(contradicted.any(axis=0) & setting.starved[:, None])
+    fails &= ~(contradicted.any(axis=0) & starved)
     fails &= np.count_nonzero(contradicted, axis=0) <= np.count_nonzero(fails, axis=0)
     return fails, chosen
 
 
-def _stands_still(witnesses: Witness, setting: Setting) -> Array:
+def _stands_still(witnesses: Witnesses, noise: Noise, sizes: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, one of the steps must be about as long as x. An f with few
@@ -181,52 +174,60 @@ def _stands_still(witnesses: Witness, setting: Setting) -> Array:
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     moves = ~still & (witnesses.state < LOST) & (witnesses.step < longest)
-    reach = np.where(setting.moved, 0.0, setting.sizes[:, None] / 4)
+    reach = np.where(noise.changed, 0.0, sizes / 4)
     far = longest >= np.maximum(CLEARLY * shortest, reach)
-    return np.asarray(far & ~moves.any(axis=0) & ~setting.rounded)
+    return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
 
 
-def _zero(witnesses: Witness, claimed: Array, setting: Setting) -> Array:
+def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes: Array) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, over a length of 1 and of x. And the
     longest useful step must have been tried: if f has a large offset, the rounding of f may hide a
     slope at short steps.
     """
-    bar, size, length = witnesses.bar, witnesses.size, setting.sizes[:, None]
-    zero = np.abs(claimed) <= 8 * setting.eps * np.abs(setting.here)
-    zero = zero & (np.abs(witnesses.slope) <= bar) & (bar <= setting.rtol * size)
-    zero &= bar * length <= ZERO_TO * setting.eps * size
+    bar, size, here = witnesses.bar, witnesses.size, noise.ask.here
+    zero = np.abs(claimed) <= 8 * noise.eps * np.abs(here)
+    zero = zero & (np.abs(witnesses.slope) <= bar) & (bar <= rtol * size)
+    zero &= bar * sizes <= ZERO_TO * noise.eps * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
-    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, length) / 10)
+    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, sizes) / 10)
     far = (limits & (witnesses.state <= ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
-    return np.asarray(zero & far & setting.moved & ~setting.rounded)
+    return np.asarray(zero & far & noise.changed & ~noise.rounded)
 
 
 @QUIETLY
-def reasons(ruling: Ruling, witnesses: Witness, claimed: Array, setting: Setting) -> Array:
+def reasons(
+    ruling: Ruling, witnesses: Witnesses, claimed: Array, noise: Noise, doubts: Doubts = NONE
+) -> Array:
     """Return the reason of each verdict, in the words of `Pair.reason`."""
-    verdict, at, state = ruling.verdict, take(witnesses, ruling.chosen), witnesses.state
-    reason = np.where(ruling.flat, "flat", "ok").astype("<U16")
-    reason[verdict == FAIL] = "wrong"
-    reason[(verdict == FAIL) & ~np.isfinite(claimed)] = "nonfinite"
+    verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
-    rounding = 4 * setting.eps * at.size / at.step
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
-    still = np.where(state == FLAT, witnesses.step, np.inf).min(axis=0)
-    stairs = (witnesses.moved & (witnesses.step > still)).any(axis=0)
-    in_steps = (state == FLAT).any(axis=0) | (claimed == 0)
-    in_steps = in_steps | (4 * setting.resolution / at.step >= at.bar / 2)
-    stairs |= (setting.resolution > 0) & in_steps
+    still = state == FLAT
+    moves = ((state == SMOOTH) | (state == ROUGH)) & (
+        witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
+    )
+    few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.bar / 2)
+    stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == ROUGH) & (witnesses.step > at.step)).any(axis=0)
-    reason[unsure] = "noise"
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
-    reason[unsure & (at.too_long | nothing | jumps)] = "kink"
-    reason[unsure & stairs & ~jumps] = "stairs"
-    reason[unsure & zero & (at.bar <= 32 * rounding)] = "zero"
-    reason[unsure & (at.state == EDGE)] = "domain-edge"
-    reason[unsure & nothing & (state == OUTSIDE).any(axis=0)] = "domain-edge"
-    reason[unsure & nothing & (state == LOST).any(axis=0)] = "step-underflow"
+    reason = np.where(ruling.flat, "flat", "ok").astype("<U16")
+    for name, where in (
+        ("wrong", verdict == FAIL),
+        ("nonfinite", (verdict == FAIL) & ~np.isfinite(claimed)),
+        ("noise", unsure),
+        ("kink", unsure & (at.too_long | nothing | jumps)),
+        ("stairs", unsure & stairs & ~jumps),
+        ("zero", unsure & zero & (at.bar <= 128 * noise.eps * at.size / at.step)),
+        ("domain-edge", unsure & ((at.state == EDGE) | (nothing & (state == OUTSIDE).any(axis=0)))),
+        ("step-underflow", unsure & nothing & (state == LOST).any(axis=0)),
+        ("nondeterministic", unsure & noise.random),
+        ("kink", unsure & doubts.tied),
+        ("stairs", unsure & doubts.tied & (claimed == 0)),
+        ("nonfinite", unsure & np.isnan(noise.ask.here)),
+    ):
+        reason[where] = name
     return reason

@@ -1,4 +1,4 @@
-"""Estimate how noisy f is, and the smallest step between its values.
+"""What the values of f hide: its noise, its precision, and the smallest step between its values.
 
 Noise limits the accuracy of any slope. It comes from rounding, float32 inside f, an iteration that
 stops early, or random numbers. At equidistant points the differences of a smooth function get
@@ -6,14 +6,15 @@ smaller from order to order, while those of noise do not (Hamming; Moré and Wil
 """
 
 import math
+import sys
 from collections.abc import Sequence
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.call.ask import Probe
-from gradcheck_ref.check.decimals import last_digit
-from gradcheck_ref.check.measure.lines import Line, Ray
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.decimals import digits_of, has_many_digits, last_digit
+from gradcheck_ref.check.measure.lines import Line
 
 # Seven points, a millionth of x apart or, if f turns between them, a billionth: a smooth f has no
 # fourth difference there. Many bits make rounding vary between points; x + distance is exact.
@@ -37,17 +38,21 @@ DIGITS = 100.0
 # steps are multiples of it, to WHOLE of a step; LEVELS of them, among KEPT values, show it.
 COARSE, MANY, WHOLE, LEVELS, KEPT = 2.0**20, 100.0, 1e-2, 4, 2**16
 
+# This many different values show how many digits all have. One value in ten has a digit less by
+# chance, because it ends in a 0; the chance that all six have is one in a million.
+SHOWS_DIGITS = 6
+
 # An unknown number is NaN or infinity, and the formulas pass it on without a warning.
 QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Noise:
-    """The noise of every output: observed in samples along lines, or measured by a table.
+    """The noise of every output, as a table of values shows it, and what else its values show.
 
     Parameters
     ----------
-    probe : Probe
-        Calls f: 7 times if the noise is measured.
+    ask : Ask
+        Calls f: 7 times if the noise is measured, or 13.
     seed : int
         Seed for the direction of the measurement.
     most : float
@@ -56,41 +61,50 @@ class Noise:
 
     Attributes
     ----------
+    eps : ndarray, shape (outputs,)
+        The precision of the outputs: that of their dtype, or of a shorter one that all values fit.
     resolution : ndarray, shape (outputs,)
         The step between the values of an output, if all are whole multiples of one; else 0.
-    moved : ndarray of bool, shape (outputs,)
+    changed : ndarray of bool, shape (outputs,)
         Which outputs have ever had a value other than that at x.
     """
 
-    def __init__(self, probe: Probe, seed: int, most: float = math.inf) -> None:
-        self.probe, self.seed, self.most = probe, seed, most
-        self.tables: list[Array] = []
+    def __init__(self, ask: Ask, seed: int, most: float = math.inf) -> None:
+        self.ask, self.seed, self.most = ask, seed, most
+        self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
+        self.tables: list[Array] = []  # values at equidistant points, the wider table first
         self.measured: list[Array] = []  # the noise in each table
-        self.distances: list[float] = []  # between the points of each table, in units of x
-        self.observed = np.zeros(probe.here.shape)
-        self.resolution = np.zeros(probe.here.shape)
-        self.moved = np.zeros(probe.here.shape, bool)
-        self._values: list[Array] = []
+        self.resolution = np.zeros(ask.here.shape)
+        self.changed = np.zeros(ask.here.shape, bool)
+        self._fits = np.ones((2, ask.here.size), bool)  # all values so far: float32, float16
+        self._seen: list[Array] = []
+
+    # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def floor(self) -> Array:
+        """Standard deviation of the rounding of f, if only its last operation rounds."""
+        return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.ask.here), 0.0))  # 0 for NaN
 
     @property
     def quiet(self) -> Array:
         """The largest noise that counts as rounding: of f, or of x if f is near 0."""
-        floor = self.probe.floor
+        floor = self.floor
         if self.tables:
             with np.errstate(all="ignore"):
-                moved = np.abs(self.tables[0][-1] - self.tables[0][0]) / self.distances[0]
-            floor = np.fmax(floor, self.probe.eps * moved)
+                moved = np.abs(self.tables[0][-1] - self.tables[0][0]) / self._distance(0)
+            floor = np.fmax(floor, self.eps * moved)
         return NOISY * floor
 
     @property
     def levels(self) -> Array:
         """The standard deviation of the noise in each table, (tables, outputs)."""
-        known = np.array(self.measured or [self.observed])
+        known = np.array(self.measured or [self.floor])
         if len(known) > 1:  # at very close points a float32 inside f may not change at all
             still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
             known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
-        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.probe.floor)
-        return np.asarray(np.maximum(known, self.probe.nondeterminism))
+        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
+        return np.asarray(np.maximum(known, self.ask.nondeterminism))
 
     @property
     def typical(self) -> float:
@@ -103,91 +117,129 @@ class Noise:
 
         An output of a random f may stay the same by chance, for example if a mask has few entries.
         """
-        changed = self.probe.nondeterminism > 0
+        changed = self.ask.nondeterminism > 0
         return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
-
-    def notice(self, values: Array) -> None:
-        """Learn from new values how many digits f has, and whether it ever changes."""
-        values = values.reshape(math.prod(values.shape[:-1]), self.probe.here.size)
-        self.probe.notice_precision(values)
-        self.moved |= (np.isfinite(values) & (values != self.probe.here)).any(axis=0)
-        if sum(kept.size for kept in self._values) < KEPT:
-            self._values.append(values)
 
     @property
     def rounded(self) -> Array:
         """Which outputs have fewer digits than their dtype, but too many for a count."""
-        digits = DIGITS * self.resolution <= np.abs(self.probe.here)
-        in_steps = np.where(self.resolution > 0, digits & self.moved, self.probe.rounded)
-        return np.asarray(in_steps)
+        digits = DIGITS * self.resolution <= np.abs(self.ask.here)
+        short = self.eps > np.maximum(self.ask.inputs.eps, self._exact)
+        return np.asarray(np.where(self.resolution > 0, digits & self.changed, short))
 
-    def find_resolution(self) -> None:
-        """Find the step, if any, such that all values so far differ by whole multiples of it.
+    @property
+    def _exact(self) -> Array | float:
+        return self.ask.outputs.eps if self.ask.mix is None else math.inf
 
-        This is Euclid's algorithm: the smallest remainder becomes the new step. If f has changed
-        by few different amounts and its values have few digits, the step is the smallest change;
-        if f has never changed, it is the unit of the last digit.
+    @property
+    def digits(self) -> int:
+        """The most decimal digits that a value of f has, if these are few; else 0.
+
+        Whole numbers do not count: they may be exact.
         """
-        here, seen = self.probe.here, np.concatenate(self._values)
-        seen = np.where(np.isfinite(seen), seen, here)
-        moves = np.abs(seen - here)
-        rounding = np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
-        rounds = ((moves > 0) & (moves <= COARSE * rounding)).any(axis=0)  # f has all digits
-        moves[moves <= COARSE * rounding] = 0.0
-        step = np.where(moves > 0, moves, np.inf).min(axis=0)
-        while True:
-            step[~(step > COARSE * rounding)] = np.inf
-            counts = np.rint(moves / step)
-            rest = np.abs(moves - counts * np.where(step < np.inf, step, 0.0))
-            some = (rest > WHOLE * step) & (counts < MANY) & (step < np.inf)
-            rest = np.where(some, rest, np.inf).min(axis=0)
-            if not (rest < np.inf).any():
-                break
-            step = np.fmin(step, rest)
-        counts = np.where(moves < MANY * step, np.rint(moves / step), 0.0)
-        levels = np.count_nonzero(np.diff(np.sort(counts, axis=0), axis=0, prepend=0.0), axis=0)
-        several = (levels >= LEVELS) & (step < np.inf)
-        self.resolution = np.where(several, step, 0.0)
-        if digit := last_digit(seen):  # the values of all outputs have few digits
-            hardly = ~several & ~rounds & (levels < LEVELS)
-            self.resolution[hardly] = np.where(step < np.inf, step, digit)[hardly]
+        few = [values.reshape(-1)[: 10 * SHOWS_DIGITS] for values in self._seen]
+        seen = {v for v in np.concatenate([np.zeros(0), *few]).tolist() if math.isfinite(v)}
+        # A float32 value has few digits anyway, and a combination of outputs is not a value of f.
+        short = self.ask.mix is not None or self.eps.max(initial=0.0) > sys.float_info.epsilon
+        if short or len(seen) < SHOWS_DIGITS or any(map(has_many_digits, seen)):
+            return 0
+        return 0 if all(map(float.is_integer, seen)) else digits_of(np.array([*seen]))
 
-    def along(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
-        """Return the noise along some lines, (lines, outputs).
+    def level(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
+        """Return the noise of samples along some lines, (trials, lines, outputs).
 
         Parameters
         ----------
         lines : sequence of Line
             The lines.
-        steps : ndarray, shape (lines,)
-            The longest step of the samples on each line.
-        jumps, draws : ndarray, shape (lines, outputs)
-            The noise that would explain the jump of the slope in the samples of a line, and the
-            noise that would explain all their disagreement.
+        steps : ndarray, shape (trials, lines, 1)
+            The longest step of each sample.
+        jumps, draws : ndarray, shape (trials, lines, outputs)
+            The noise that would explain the jump of the slope in a sample, and the noise that
+            would explain all its disagreement.
         """
-        if not self.tables:
-            largest = jumps.max(axis=0, initial=0.0)
-            if not (largest <= self.quiet).all() and self.measure():
-                return self.along(lines, steps, jumps, draws)
-            share = np.divide(jumps, largest, out=np.zeros(jumps.shape), where=largest != 0)
-            mean = largest * np.sqrt(np.sum(share**2, axis=0) / max(1, len(jumps)))
-            self.observed = np.fmax(self.observed, mean)
-            # One line may be noisier than most, and equal noise on both sides shows no jump.
-            return np.fmax(self.levels, draws)
         levels = self.levels
+        if not self.tables:
+            # One line may be noisier than most, and equal noise on both sides shows no jump.
+            largest = np.fmax.reduce(jumps, axis=1, initial=0.0)
+            share = np.nan_to_num(jumps / largest[:, None])
+            count = np.maximum(1, np.isfinite(jumps).sum(axis=1))
+            mean = largest * np.sqrt(np.sum(share**2, axis=1) / count)
+            return np.asarray(np.fmax(np.fmax(levels[0], mean.max(axis=0)), draws))
         level = levels[0]
         if len(levels) > 1:  # use the widest table that is not wider than the step
-            widths = self.distances[0] * np.array([line.unit for line in lines])
-            level = np.where((widths <= steps)[:, None], levels[0], levels[1])
-        return np.where((draws > 0) & (QUIETER * draws < level), draws, level)
+            widths = self._distance(0) * np.array([line.unit for line in lines])
+            level = np.where(widths[:, None] <= steps, levels[0], levels[1])
+        return np.asarray(np.where((draws > 0) & (QUIETER * draws < level), draws, level))
 
-    def quieter(self, line: Line) -> float:
+    def fading_step(self, line: Line) -> float:
         """Return a step along a line that is so short that the noise fades; 0 if it does not."""
         if len(self.tables) < 2:
             return 0.0
         far, near = self.levels
         fades = (FADES * near <= far) & (far > self.quiet)
-        return 4 * self.distances[1] * line.unit if fades.any() else 0.0
+        return 4 * self._distance(1) * line.unit if fades.any() else 0.0
+
+    # --- how it is learned ------------------------------------------------------------------------
+
+    def notice(self, values: Array) -> None:
+        """Learn from new values, (points, outputs): how many digits f has, and if it changes."""
+        if not values.size:
+            return
+        self._notice_precision(values)
+        self.changed |= (np.isfinite(values) & (values != self.ask.here)).any(axis=0)
+        if sum(kept.size for kept in self._seen) < KEPT:
+            self._seen.append(values)
+
+    def _notice_precision(self, values: Array) -> None:
+        """Lower the precision of outputs whose values are all float32 or float16 numbers."""
+        shorts = (np.float32, 2.0**-23), (np.float16, 2.0**-10)
+        for fits, (short, eps) in zip(self._fits, shorts, strict=True):
+            if fits.any():
+                with np.errstate(all="ignore"):
+                    fits &= ((values == values.astype(short)) | np.isnan(values)).all(axis=0)
+            if not fits.any():
+                break  # a value that does not fit in float32 does not fit in float16 either
+            # A constant value proves nothing: it may be a round number, such as 0 or 1.
+            moves = np.fmin.reduce(values, axis=0) < np.fmax.reduce(values, axis=0)
+            self.eps = np.maximum(self.eps, np.where(fits & moves, eps, 0.0))
+
+    @QUIETLY
+    def find_resolution(self) -> bool:
+        """Find the step, if any, such that all values so far differ by whole multiples of it.
+
+        Returns whether it is another one than before.
+
+        This is Euclid's algorithm: the smallest remainder becomes the new step. If f has changed
+        by few different amounts and its values have few digits, the step is the smallest change;
+        if f has never changed, it is the unit of the last digit.
+        """
+        here, before = self.ask.here, self.resolution
+        seen = np.concatenate([here[None], *self._seen])
+        seen = np.where(np.isfinite(seen), seen, here)
+        moves = np.abs(seen - here)
+        shortest = COARSE * np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
+        fine = ((moves > 0) & (moves <= shortest)).any(axis=0)  # f has all digits
+        moves[moves <= shortest] = 0.0
+        step = rest = np.where(moves > 0, moves, np.inf).min(axis=0)
+        while (rest < np.inf).any():
+            step = np.fmin(step, rest)
+            step[step <= shortest] = np.inf
+            rest = np.abs(moves - np.rint(moves / step) * step)
+            rest[~((rest > WHOLE * step) & (moves < MANY * step))] = np.inf
+            rest = rest.min(axis=0)
+        counts = np.sort(np.where(moves < MANY * step, np.rint(moves / step), 0.0), axis=0)
+        levels = np.count_nonzero(np.diff(counts, axis=0, prepend=0.0), axis=0)
+        several = (levels >= LEVELS) & (step < np.inf)
+        self.resolution = np.where(several, step, 0.0)
+        if digit := last_digit(seen):  # the values of all outputs have few digits
+            few = ~several & ~fine & (levels < LEVELS)
+            self.resolution[few] = np.where(step < np.inf, step, digit)[few]
+        return bool((self.resolution != before).any())
+
+    def _distance(self, table: int) -> float:
+        """Return how far the points of a table are apart, in units of x."""
+        return float(max(DISTANCES[table], 8 * self.ask.inputs.eps))
 
     def measure(self) -> bool:
         """Measure the noise, unless that was done before; return whether there is a new estimate.
@@ -196,33 +248,23 @@ class Noise:
         """
         if self.tables:
             return False
-        for distance in DISTANCES:
+        for table in range(len(DISTANCES)):
             cost = TABLE_POINTS - 1
             # If there are few evaluations, at least half of them are for slopes.
-            if self.probe.evaluations + cost > self.most or cost >= self.most // 2:
+            if self.ask.evaluations + cost > self.most or cost >= self.most // 2:
                 break
-            distance = max(distance, 8 * self.probe.inputs.eps)
-            ray = Ray(self.probe.units, (self.seed,), 0, self.probe.x.size)
-            points = self.probe.many([(ray, k * distance) for k in range(1, TABLE_POINTS)])
-            self.tables.append(np.concatenate([self.probe.here[None], points]))
-            self.measured.append(_noise_of(self.tables[-1]))
-            self.distances.append(distance)
+            ray = Line(self.ask.inputs, 0, self.ask.inputs.size, (self.seed,), None, True)
+            points = [(ray, k * self._distance(table)) for k in range(1, TABLE_POINTS)]
+            self.tables.append(np.concatenate([self.ask.here[None], self.ask.many(points)]))
+            self.measured.append(noise_of(self.tables[-1]))
             if (self.levels[-1] <= self.quiet).all():
                 break
-        if self.tables and self.probe.evaluations < self.most:
-            self.probe.forward()  # if f is random, this is another draw of its noise
+        if self.tables and self.ask.evaluations < self.most:
+            self.ask.forward()  # if f is random, this is another draw of its noise
         return bool(self.tables)
 
-    def combined(self, probe: Probe) -> "Noise":
-        """Return the noise of combinations of the outputs, with no further evaluation."""
-        assert probe.mix is not None
-        noise = Noise(probe, self.seed, self.most)
-        noise.tables, noise.distances = [t @ probe.mix.T for t in self.tables], self.distances
-        noise.measured = [_noise_of(table) for table in noise.tables]
-        return noise
 
-
-def _noise_of(table: Array) -> Array:
+def noise_of(table: Array) -> Array:
     """Estimate the noise of each column of values at equidistant points.
 
     The estimate is the root mean square of the differences of order k, scaled so that it is right

@@ -5,22 +5,26 @@ both sides of x. That gives two five-point differences, a slope that is better t
 jump of the slope at x. The error bar is the sum of three parts: the difference of the two
 five-point values (truncation), half the jump (kink), and the effect of noise and rounding on the
 slope (rounding).
+
+Samples are facts and never change. Witnesses are read from them without a call of f, and read anew
+whenever more is known of the noise of f.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.measure.lines import Line, short_steps
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
 # The steps of a witness, in units of the longest: three behind x and three ahead.
-SHORTER = RATIO ** np.arange(3.0)[:, None]
-SIDES = np.concatenate([-1 / SHORTER, 1 / SHORTER]).T
+SHORTER = RATIO ** -np.arange(3.0)
+SIDES = np.stack([-SHORTER, SHORTER])
 EACH = SIDES.size  # evaluations for one witness
 
 # White noise of standard deviation s changes the slope by 3.7 s / h (the bar covers four times
@@ -35,13 +39,31 @@ ONE_SIDED = 4.0
 SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
 
 
-@dataclass
-class Witness:
-    """Slopes from one step along each of some lines: rows are lines, columns outputs.
+class Samples(NamedTuple):
+    """Values of f on both sides of x, at several steps (trials) along each of some lines."""
 
-    Each attribute is an array of shape (lines, outputs), or (trials, lines, outputs) for several
-    steps along each line.
-    """
+    steps: Array  # (trials, lines): the longest step; infinite where a line was not measured
+    values: Array  # (trials, lines, 2, 3, outputs): f behind and ahead; NaN if not evaluated
+    places: Array  # (trials, lines, 2, 3): the steps after rounding, in the precision of x
+    lost: Array  # (trials, lines): whether the steps are too short to change x
+
+    @classmethod
+    def none(cls, lines: int, outputs: int) -> "Samples":
+        """Return the samples of lines that were not measured."""
+        never = np.full((1, lines), np.inf)
+        places = np.ones((1, lines, 2, 3))
+        return cls(never, np.full((*places.shape, outputs), np.nan), places, never < 0)
+
+    def and_then(self, other: "Samples") -> "Samples":
+        """Append other trials along the same lines."""
+        if np.isinf(self.steps).all():
+            return other
+        return Samples(*map(np.concatenate, zip(self, other, strict=True)))
+
+
+@dataclass(eq=False)
+class Witnesses:
+    """Slopes with error bars: each attribute has the shape (trials, lines, outputs)."""
 
     state: Array  # one of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING
     step: Array  # the longest of the three steps
@@ -51,15 +73,7 @@ class Witness:
     rounding: Array
     steepest: Array  # the largest slope among those that were combined
     size: Array  # the largest absolute value of f among the samples
-    moved: Array  # whether all six values differ from f(x)
-
-    @classmethod
-    def none(cls, *shape: int) -> "Witness":
-        """Return witnesses that have measured nothing."""
-        numbers = {name: np.zeros(shape) for name in cls.__annotations__}
-        numbers |= {name: np.full(shape, np.inf) for name in ("step", "truncation", "steepest")}
-        nothing = {"state": np.full(shape, NOTHING), "slope": np.full(shape, np.nan)}
-        return cls(**numbers | nothing | {"moved": np.zeros(shape, bool)})
+    apparent: Array  # the noise that would explain the jump of the slope
 
     @property
     def bar(self) -> Array:
@@ -76,109 +90,88 @@ class Witness:
         """Whether a shorter step would have a shorter error bar."""
         return self.truncation + self.kink > 2 * self.rounding
 
-    def at(self, where: object) -> "Witness":
+    def at(self, where: object) -> "Witnesses":
         """Select some witnesses by an index."""
-        return Witness(**{name: array[where] for name, array in vars(self).items()})
+        return Witnesses(*[array[where] for array in vars(self).values()])
 
-    def put(self, where: object, other: "Witness") -> None:
-        """Replace the witnesses at an index by others."""
-        for name, array in vars(self).items():
-            array[where] = getattr(other, name)
-
-    def and_then(self, other: "Witness") -> "Witness":
-        """Append other trials along the same lines."""
-        both = {name: [array, getattr(other, name)] for name, array in vars(self).items()}
-        return Witness(**{name: np.concatenate(pair) for name, pair in both.items()})
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Values of f on both sides of x, along some lines."""
-
-    lines: Sequence[Line]
-    sizes: Array  # (lines,): the size of x along each line
-    longest: Array  # (lines,): the longest step
-    values: Array  # (lines, 2, 3, outputs): f behind and ahead; NaN if not evaluated
-    places: Array  # (lines, 2, 3): the steps after rounding, in the precision of x
-    lost: Array  # (lines,) of bool: the steps are too short to change x
-    endless: Array  # (lines,) of bool: the steps lead to infinity
+    def take(self, trial: Array) -> "Witnesses":
+        """Return the witness with this number for every line and output."""
+        one = len(self.state) == 1
+        return self.at(0 if one else (trial, *np.indices(trial.shape, sparse=True)))
 
 
 @QUIETLY
-def ask_samples(probe: Probe, lines: Sequence[Line], longest: Array) -> Samples:
-    """Evaluate f along some lines: 6 evaluations for each, all at once."""
-    count, outputs = len(lines), probe.here.size
+def sample(ask: Ask, noise: Noise, lines: Sequence[Line], rows: Array, steps: Array) -> Samples:
+    """Evaluate f at a step along some of the lines, those of these rows: 6 evaluations for each."""
+    longest = np.full(len(lines), np.inf)
+    longest[rows] = steps
     sizes = np.array([line.size for line in lines])
     spacings = np.array([line.spacing for line in lines])
     lost = longest / RATIO**2 < SHORTEST * spacings * sizes
-    endless = ~np.isfinite(sizes + longest)
-    asked = np.flatnonzero(~(lost | endless))
-    ts = short_steps(longest[:, None] * SIDES, spacings[:, None], sizes[:, None])
-    points = [(lines[r], t) for r in asked.tolist() for t in ts[r].tolist()]
-    values = np.full((count, 2, 3, outputs), np.nan, probe.here.dtype)
-    values[asked] = probe.many(points).reshape(asked.size, 2, 3, outputs)
-    places: Array = np.ones((count, EACH), probe.here.dtype)
-    for r in asked.tolist():
-        places[r] = lines[r].taken(ts[r])
-    return Samples(lines, sizes, longest, values, places.reshape(count, 2, 3), lost, endless)
-
-
-def ask_witnesses(probe: Probe, noise: Noise, lines: Sequence[Line], steps: Array) -> Witness:
-    """Measure the slopes along some lines, with 6 evaluations for each."""
-    return witnesses_of(probe, noise, ask_samples(probe, lines, steps))
+    asked = np.flatnonzero(np.isfinite(sizes + longest) & ~lost)
+    ts = short_steps(
+        longest[asked, None] * SIDES.ravel(), spacings[asked, None], sizes[asked, None]
+    )
+    chosen = [lines[r] for r in asked.tolist()]
+    points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
+    none = Samples.none(len(lines), ask.here.size)
+    values, places = none.values.astype(ask.here.dtype), none.places.astype(ask.here.dtype)
+    if points:
+        found = ask.many(points)
+        noise.notice(found)
+        values[0, asked] = found.reshape(asked.size, 2, 3, ask.here.size)
+        moved = [line.taken(row) for line, row in zip(chosen, ts, strict=True)]
+        places[0, asked] = np.reshape(moved, (asked.size, 2, 3))
+    return Samples(longest[None], values, places, lost[None])
 
 
 @QUIETLY
-def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
-    """Turn samples into slopes with error bars."""
-    noise.notice(samples.values)
-    here, h, places = probe.here, samples.longest[:, None], samples.places
-    steps = h[:, :, None] / SHORTER
-    behind, ahead = samples.values.swapaxes(0, 1)
-    moves = samples.values - here
-    back, forth = moves.swapaxes(0, 1)
-    all_moves = moves.reshape(len(moves), EACH, here.size)
-    size = np.fmax(np.abs(samples.values).max(axis=(1, 2)), np.abs(here))
-    floor = 4 * np.maximum(probe.eps * size, noise.resolution)
+def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
+    """Read the slopes with their error bars from samples along some lines."""
+    here, eps, h = noise.ask.here, noise.eps, samples.steps[..., None]
+    sizes = np.array([line.size for line in lines])[:, None]
+    steps = h[..., None] * SHORTER[:, None]
+    moves = samples.values - here  # (trials, lines, side, step, outputs)
+    behind, ahead = moves[:, :, 0], moves[:, :, 1]
+    size = np.fmax(np.abs(samples.values).max(axis=(2, 3)), np.abs(here))
 
-    apart = (places[:, 1] - places[:, 0])[..., None]
-    slopes = (ahead - behind) / apart
-    bend = forth + back
+    apart = (samples.places[:, :, 1] - samples.places[:, :, 0])[..., None]
+    slopes = (samples.values[:, :, 1] - samples.values[:, :, 0]) / apart
+    bend = ahead + behind
     # The rounding of x + h makes the sides unequal by up to a spacing of x: correct for that.
-    unequal = (places[:, 1] + places[:, 0])[..., None]
+    unequal = (samples.places[:, :, 1] + samples.places[:, :, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
-    bend = bend - slopes * unequal
     # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
     meant = 2 * steps / apart
-    bend = bend * meant**2
-    far, middle, near = slopes.swapaxes(0, 1)
+    bend = (bend - slopes * unequal) * meant**2
+    far, middle, near = (slopes[:, :, k] for k in range(3))
     coarse = middle + (middle - far) / (RATIO**2 - 1)
     fine = near + (near - middle) / (RATIO**2 - 1)
     fourth = np.abs(fine - coarse)
     # The bend of a smooth f has only even powers of h; a kink adds a term linear in h.
-    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
+    rest = bend[:, :, 0] - (RATIO**2 + RATIO**4) * bend[:, :, 1] + RATIO**6 * bend[:, :, 2]
     half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
 
-    draws = np.maximum(half_jump / NOISE_IN_JUMP, fourth / NOISE_IN_FOURTH) * h
-    unit = noise.along(samples.lines, samples.longest, half_jump / NOISE_IN_JUMP * h, draws)
-    still = ~all_moves.any(axis=1)
+    apparent = half_jump / NOISE_IN_JUMP * h
+    level = noise.level(lines, h, apparent, np.fmax(apparent, fourth / NOISE_IN_FOURTH * h))
+    floor = 4 * np.maximum(eps * size, noise.resolution)
+    still = ~moves.any(axis=(2, 3))
     # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
     # numbers of size 1, or of the size of x.
-    inside = 8 * probe.eps * max(1.0, float(samples.sizes.max(initial=0.0)))
-    least = np.where(still, np.maximum(floor, inside), floor)
-    rounding = np.maximum(least, NOISE_IN_SLOPE * unit) / h
+    least = np.where(still, np.maximum(floor, 8 * eps * np.maximum(1.0, sizes)), floor)
+    rounding = np.maximum(least, NOISE_IN_SLOPE * level) / h
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
-    rounding[NOISE_IN_SLOPE * unit > size] = np.inf
+    rounding[NOISE_IN_SLOPE * level > size] = np.inf
     # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
     # Two of the three steps give the jump, too, unless the curvature differs between the sides.
-    from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
+    from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
     # A kink bends f by the step, not by its square: so far from the steps meant, so far off is it.
     weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-    exact = 1 + weight * np.abs(meant - 1).max(axis=1)
-    witness = Witness(
+    exact = 1 + weight * np.abs(meant - 1).max(axis=2)
+    witnesses = Witnesses(
         state=np.where(still, FLAT, SMOOTH),
-        step=np.repeat(h, here.size, axis=1),
+        step=np.broadcast_to(h, still.shape).copy(),
         slope=fine + (fine - coarse) / (RATIO**4 - 1),
         # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
         # factor of 100 at most.
@@ -188,51 +181,48 @@ def witnesses_of(probe: Probe, noise: Noise, samples: Samples) -> Witness:
             fourth < 1e-3 * kink, kink * exact + np.abs(half_jump - from_two), 1.25 * kink
         ),
         rounding=rounding,
-        steepest=np.abs(slopes).max(axis=1),
+        steepest=np.abs(slopes).max(axis=2),
         size=size,
-        moved=np.asarray(all_moves.all(axis=1)),
+        apparent=apparent,
     )
-    if not np.isfinite(witness.slope).all():
-        for side in (1, 0):
-            _use_one_side(witness, moves[:, side] / places[:, side, :, None])
-    _discard(witness, all_moves, floor, samples)
-    return witness
+    for side in (1, 0) if not np.isfinite(witnesses.slope).all() else ():
+        _use_one_side(witnesses, moves[:, :, side] / samples.places[:, :, side, :, None])
+    _discard(witnesses, moves, floor, samples)
+    return witnesses
 
 
-def _use_one_side(witness: Witness, slopes: Array) -> None:
+def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
     """Extrapolate one-sided slopes where f is finite on this side only."""
-    far, middle, near = slopes.swapaxes(0, 1)
+    far, middle, near = (slopes[:, :, k] for k in range(3))
     coarse = middle + (middle - far) / (RATIO - 1)  # the h terms cancel
     fine = near + (near - middle) / (RATIO - 1)
     slope = fine + (fine - coarse) / (RATIO**2 - 1)
-    alone = ~np.isfinite(witness.slope) & np.isfinite(slope)
-    if not alone.any():
-        return
-    witness.slope[alone] = slope[alone]
+    alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
-    settles = np.abs(near - middle) <= 0.75 * np.abs(middle - far) + ONE_SIDED * witness.rounding
-    witness.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
-    witness.rounding[alone] *= ONE_SIDED
-    witness.steepest[alone] = np.abs(slopes).max(axis=1)[alone]
-    witness.kink[alone] = 0.0
-    witness.state[alone] = EDGE
+    settles = np.abs(near - middle) <= 0.75 * np.abs(middle - far) + ONE_SIDED * witnesses.rounding
+    witnesses.slope[alone] = slope[alone]
+    witnesses.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
+    witnesses.rounding[alone] *= ONE_SIDED
+    witnesses.steepest[alone] = np.abs(slopes).max(axis=2)[alone]
+    witnesses.kink[alone], witnesses.state[alone] = 0.0, EDGE
 
 
-def _discard(witness: Witness, moves: Array, floor: Array, samples: Samples) -> None:
+def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples) -> None:
     """Discard the slopes from steps that span several features of f, or have no finite values."""
-    nothing = witness.truncation > 0.1 * witness.steepest + witness.rounding
+    nothing = witnesses.truncation > 0.1 * witnesses.steepest + witnesses.rounding
+    moves = moves.reshape(*moves.shape[:2], EACH, moves.shape[-1])
     # If the six values are closer to each other than to f(x), f has a spike at x or a pole nearby.
-    spread = moves.max(axis=1) - moves.min(axis=1)
-    nothing |= np.abs(moves).min(axis=1) > 3 * spread + 4 * floor
-    nothing |= ~np.isfinite(witness.slope + witness.truncation)
+    spread = moves.max(axis=2) - moves.min(axis=2)
+    nothing |= np.abs(moves).min(axis=2) > 3 * spread + 4 * floor
+    nothing |= ~np.isfinite(witnesses.slope + witnesses.truncation)
     if not nothing.any():
         return
-    one_sided = np.abs(moves).max(axis=1) / witness.step * RATIO**2
-    witness.steepest[nothing] = np.fmax(witness.steepest, one_sided)[nothing]
-    witness.truncation[nothing] = np.inf
-    witness.kink[nothing] = 0.0
-    witness.slope[nothing] = np.nan
-    rough = np.isfinite(moves).all(axis=1)
-    witness.state[nothing] = np.where(rough, ROUGH, OUTSIDE)[nothing]
-    witness.state[samples.lost] = LOST
+    one_sided = np.abs(moves).max(axis=2) / witnesses.step * RATIO**2
+    state = np.where(np.isfinite(moves).all(axis=2), ROUGH, OUTSIDE)
+    state[samples.lost] = LOST
+    state[np.isinf(samples.steps)] = NOTHING
+    steepest = np.where(state == NOTHING, np.inf, np.fmax(witnesses.steepest, one_sided))
+    witnesses.steepest[nothing] = steepest[nothing]
+    witnesses.truncation[nothing], witnesses.kink[nothing] = np.inf, 0.0
+    witnesses.slope[nothing], witnesses.state[nothing] = np.nan, state[nothing]

@@ -29,7 +29,9 @@ def plot_report(report: Any, path: Any = None) -> Any:
     for axis, pair in zip(axes[1:], maps, strict=True):
         _map(figure, axis, pair)
         axis.set_title(visible(report.title(pair)), parse_math=False)
-    figure.suptitle(f"{report.verdict.upper()} ({report.reason}), {report.looked} entries measured")
+    figure.suptitle(
+        f"{report.verdict.upper()} ({report.reason}), {report.on_axes} entries measured"
+    )
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

@@ -10,7 +10,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.hides.audit import Planted
-from gradcheck_ref.check.hides.blind import BlindSpot, blind_spots
+from gradcheck_ref.check.hides.blind import BlindSpot, Viewpoint, blind_spots
 from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
@@ -82,10 +82,8 @@ class Report:
     digits : int
         The largest number of decimal digits in the values of f, if these are few, such as the 6 of
         C's ``%g``; 0 if there are as many as in a float64.
-    point : ndarray or None
-        The point of the check, as the flat real coordinates of all inputs.
-    branches : bool
-        Whether the code of f treats negative numbers differently.
+    viewpoint : Viewpoint or None
+        The point of the check, and whether the code of f treats negative numbers differently.
     planted : tuple of Planted
         In ``pytest --gradcheck-audit``: wrong claims, and whether they would have passed, too.
 
@@ -120,9 +118,8 @@ class Report:
     certificate: Certificate | None = None
     notes: tuple[str, ...] = ()
     digits: int = 0
-    point: Array | None = None
+    viewpoint: Viewpoint | None = None
     planted: tuple[Planted, ...] = ()
-    branches: bool = False
 
     # --- what it is ---------------------------------------------------------------------------
 
@@ -132,14 +129,14 @@ class Report:
         return [pair for pair in self.pairs if pair.analytic is not None]
 
     @property
-    def looked(self) -> int:
+    def on_axes(self) -> int:
         """How many entries were compared one by one."""
         return sum(pair.verdict.size for pair in self.comparable)
 
     @property
     def compared(self) -> int:
         """How many entries were compared with their claims: one by one, or together by lines."""
-        return self.looked + (self.certificate.entries if self.certificate else 0)
+        return self.on_axes + (self.certificate.entries if self.certificate else 0)
 
     @property
     def entries(self) -> int:
@@ -184,9 +181,9 @@ class Report:
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
         """The mistakes that no check can detect at this point; empty unless the check passed."""
-        if self.point is None or not self:
+        if self.viewpoint is None or not self:
             return ()
-        return blind_spots(self.pairs, self.point, self.rtol, self.atol, self.branches)
+        return blind_spots(self.pairs, self.viewpoint, self.rtol, self.atol)
 
     def share(self, pair: Pair, atol: float = 0.0) -> Array:
         """Return (error + bar - atol) / (allowed - atol) for every entry."""

@@ -26,8 +26,8 @@ def sentences(report: Any) -> Iterator[str]:
 def how(report: Any) -> str:
     """Say how the check was made, so that somebody can repeat it."""
     compared = ""
-    if report.looked < report.entries:
-        compared = f"{report.looked} of {report.entries} entries measured alone, "
+    if report.on_axes < report.entries:
+        compared = f"{report.on_axes} of {report.entries} entries measured alone, "
     if report.certificate and report.certificate.entries:
         compared += f"{report.certificate.entries} by {witnesses(report.certificate)}, "
     return (
@@ -58,7 +58,7 @@ def _passed(report: Any) -> Iterator[str]:
     used, held = f", using {_share(report)} of the allowed error", report.certificate
     if held and held.entries:
         used = (
-            f", {f'{held.entries} of them ' if report.looked else ''}measured together along "
+            f", {f'{held.entries} of them ' if report.on_axes else ''}measured together along "
             f"{witnesses(held)}, which miss a wrong entry one time in {1 / held.chance:,.0f}"
         )
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
@@ -67,7 +67,7 @@ def _passed(report: Any) -> Iterator[str]:
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
     if small := sum(_by_atol(report, pair) for pair in report.pairs):
         yield (
-            f"note: {entries_that(small, report.looked, 'agrees', 'agree')} only because of "
+            f"note: {entries_that(small, report.on_axes, 'agrees', 'agree')} only because of "
             f"atol ({_atol(report)}), which allows any error that small"
         )
     flat = [report.name(p, *at) for p in report.pairs for at in np.argwhere(p.reason == "flat")]

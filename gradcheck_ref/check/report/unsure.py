@@ -4,10 +4,9 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from gradcheck_ref.check.judge.rule import FAIL_BARS
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
-from gradcheck_ref.check.results import UNSURE, Certificate, Pair
+from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
 
@@ -85,7 +84,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
 
     Besides the reasons of the judge there is ``rounded``, for values of f with few digits.
     """
-    x, moved = tidy(f"{pair.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
+    x, moved = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function, as_step, described, product_of
-from gradcheck_ref.check.call.ask import Probe
+from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import note_on
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.measure.lines import Axis
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -84,14 +84,14 @@ def jacobian(
     """
     vjp = product_of(function, "function", vjp, "vjp")
     most = limit(max_outputs_per_var, "max_outputs_per_var")
-    probe = _probe(function, inputs)
-    claims = Claims(probe, "vjp", vjp)
-    found = _blank(probe, input_output_mask)
+    ask = _ask(function, inputs)
+    claims = Claims(ask, "vjp", vjp)
+    found = _blank(ask, input_output_mask)
     # Called again for each input, as in Warp, to catch a vjp that adds to its last result.
     for (i, j), matrix in found.items():
         for row in range(len(matrix))[:most]:
-            upstream = np.eye(1, probe.outputs.size, probe.outputs.parts[j].start + row)[0]
-            matrix[row] = claims.ask(upstream)[probe.inputs.parts[i].stretch]
+            upstream = np.eye(1, ask.outputs.size, ask.outputs.parts[j].start + row)[0]
+            matrix[row] = claims.product(upstream)[ask.inputs.parts[i].stretch]
     _insist_on_fit(claims)
     if plot_jacobians:
         jacobian_plot(found, function, inputs, title=f"Jacobian of {name_of(function)}")
@@ -149,46 +149,46 @@ def jacobian_fd(
     as_function(function, "function")
     eps = as_step(eps, "eps")
     most = limit(max_inputs_per_var, "max_inputs_per_var")
-    probe = _probe(function, inputs)
-    found = _blank(probe, input_output_mask)
+    ask = _ask(function, inputs)
+    found = _blank(ask, input_output_mask)
     for i in sorted({i for i, _ in found}):
-        part = probe.inputs.parts[i]
+        part = ask.inputs.parts[i]
         for column in range(part.size)[:most]:
-            slopes = _slopes(probe, Axis(probe.units, part.start + column), eps)
+            slopes = _slopes(ask, part.start + column, eps)
             for input_, j in found:
                 if input_ == i:
-                    found[i, j][:, column] = slopes[probe.outputs.parts[j].stretch]
+                    found[i, j][:, column] = slopes[ask.outputs.parts[j].stretch]
     if plot_jacobians:
         title = f"Jacobian of {name_of(function)} by finite differences"
         jacobian_plot(found, function, inputs, title=title)
     return found
 
 
-def _probe(function: Callable[..., Any], inputs: Any) -> Probe:
+def _ask(function: Callable[..., Any], inputs: Any) -> Ask:
     """Call a function at the point, to learn its outputs."""
     given = Inputs(function, inputs)
     if not given.forest.bare:
         raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
     given.written_to = {k for k, x in enumerate(given.values) if isinstance(x, np.ndarray)}
-    return Probe(function, given)  # each call gets fresh copies, as if each input were written to
+    return Ask(function, given)  # each call gets fresh copies, as if each input were written to
 
 
-def _blank(probe: Probe, mask: Mask | None) -> dict[Pair, Array]:
+def _blank(ask: Ask, mask: Mask | None) -> dict[Pair, Array]:
     """Return a Jacobian of NaN for each pair that the mask selects."""
-    inputs, outputs = probe.inputs.parts, probe.outputs.parts
-    wanted = None if mask is None else _selected(probe, mask)
+    inputs, outputs = ask.inputs.parts, ask.outputs.parts
+    wanted = None if mask is None else _selected(ask, mask)
     return {
-        (i, j): np.full((outputs[j].size, inputs[i].size), np.nan, probe.x.dtype)
+        (i, j): np.full((outputs[j].size, inputs[i].size), np.nan, ask.inputs.dtype)
         for i in inputs
         for j in outputs
         if wanted is None or (i, j) in wanted
     }
 
 
-def _selected(probe: Probe, mask: Mask) -> set[Pair]:
+def _selected(ask: Ask, mask: Mask) -> set[Pair]:
     """Return the pairs of a mask as positions; each must be one that has a Jacobian."""
-    inputs = probe.inputs.names
-    outputs = [f"output_{j}" for j in range(len(probe.outputs.shapes))]
+    inputs = ask.inputs.names
+    outputs = [f"output_{j}" for j in range(len(ask.outputs.shapes))]
     wanted = set()
     for entry in mask if isinstance(mask, Iterable) else [mask]:
         if not isinstance(entry, tuple | list) or len(entry) != 2:
@@ -196,8 +196,8 @@ def _selected(probe: Probe, mask: Mask) -> set[Pair]:
                 f"input_output_mask holds pairs (input, output), not {described(entry)}"
             )
         i, j = _position(entry[0], inputs, "input"), _position(entry[1], outputs, "output")
-        if i not in probe.inputs.parts or j not in probe.outputs.parts:
-            constant = outputs[j] if i in probe.inputs.parts else inputs[i]
+        if i not in ask.inputs.parts or j not in ask.outputs.parts:
+            constant = outputs[j] if i in ask.inputs.parts else inputs[i]
             raise ValueError(
                 f"input_output_mask names {described(entry)}, but {constant} is not a floating "
                 "point array: it has no Jacobian"
@@ -208,27 +208,30 @@ def _selected(probe: Probe, mask: Mask) -> set[Pair]:
     return wanted
 
 
-def _slopes(probe: Probe, axis: Axis, eps: float) -> Array:
-    """Return the central differences of all outputs along an axis."""
+def _slopes(ask: Ask, row: int, eps: float) -> Array:
+    """Return the central differences of all outputs along the axis of a coordinate."""
+    axis, (k, within) = Line(ask.inputs, row, row + 1), ask.inputs.locate(row)
     with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
         ahead, behind = axis.taken(np.array([eps, -eps]))
         step = ahead - behind
         if step == 0 or not np.isfinite(step):
+            part = ask.inputs.parts[k]
+            x = part.real_dtype.type(ask.inputs.x[row])
             raise ValueError(
-                f"eps={eps:g} does not move {axis.part.entry(axis.within)} = {axis.x:.6g} to "
-                f"another finite {axis.part.real_dtype} (the next is "
-                f"{np.spacing(abs(axis.x)):.2g} away): rescale the input, or take another step"
+                f"eps={eps:g} does not move {part.entry(within)} = {x:.6g} to "
+                f"another finite {part.real_dtype} (the next is "
+                f"{np.spacing(abs(x)):.2g} away): rescale the input, or take another step"
             )
-        f_ahead, f_behind = (_value(probe, axis, h) for h in (eps, -eps))
+        f_ahead, f_behind = (_value(ask, axis, h) for h in (eps, -eps))
         return np.asarray((f_ahead - f_behind) / step)
 
 
-def _value(probe: Probe, axis: Axis, h: float) -> Array:
+def _value(ask: Ask, axis: Line, h: float) -> Array:
     """Return the outputs a step away."""
     try:
-        return probe.outputs.flat(probe.inputs.call(probe.f, axis.point(h)))
+        return ask.outputs.flat(ask.inputs.call(ask.f, axis.point(h)))
     except BaseException as error:
-        note_on(error, axis.where(h), probe.inputs, probe.f)
+        note_on(error, axis.where(h), ask.inputs, ask.f)
         raise
 
 

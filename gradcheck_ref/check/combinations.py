@@ -1,0 +1,116 @@
+"""Combinations of the outputs, where there are too many outputs to ask the vjp for each.
+
+An error in one entry of the Jacobian hides from at most half of the combinations, just as it hides
+from at most half of the lines. The check judges the combinations as if they were the outputs of f.
+If one is wrong, the outputs are halved down to a wrong one.
+"""
+
+from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.judge.settle import axes
+from gradcheck_ref.check.judge.survey import MORE_LINES, Findings
+from gradcheck_ref.check.judge.together import LINES
+from gradcheck_ref.check.judge.verdicts import FAR
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.noise import Noise, noise_of
+from gradcheck_ref.check.measure.witness import read, sample
+from gradcheck_ref.check.results import FAIL
+
+# The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
+# beyond them, for random combinations of the outputs.
+OUTPUTS_EACH, DENSE = 1024, 2**18
+
+
+def too_many(ask: Ask) -> bool:
+    """Tell whether there are too many outputs to ask for each."""
+    return ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
+
+
+def combined(noise: Noise) -> Noise:
+    """Replace the outputs by random combinations of them: each is measured in its own unit."""
+    ask, outputs = noise.ask, noise.ask.here.size
+    line = Line(ask.inputs, 0, ask.inputs.size, (noise.seed, 0))
+    ask.try_many(line)
+    moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
+    typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
+    unit = typical / np.fmax(moved, typical)
+    signs = np.random.default_rng((noise.seed, 1)).integers(0, 2, (LINES, outputs)) == 1
+    ask.forward()  # the vjp is called next, and may need a call of f at x before it
+    return _mixed(noise, np.where(signs, -unit, unit))
+
+
+def _mixed(noise: Noise, mix: Array) -> Noise:
+    """Return the noise of combinations of the outputs, with no further evaluation.
+
+    ``mix`` has the shape (combinations, outputs). The result asks f for the combinations, too.
+    """
+    ask = copy(noise.ask)
+    ask.mix, ask.here, ask.first = mix, mix @ ask.here, mix @ ask.first
+    ask.nondeterminism = np.abs(mix) @ ask.nondeterminism
+    new = Noise(ask, noise.seed, noise.most)
+    # The rounding of a sum is that of its largest terms.
+    size = np.abs(mix) @ (noise.eps * np.abs(noise.ask.here))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        new.eps = np.fmax(size / np.abs(ask.here), noise.eps.max(initial=0.0))
+    new.tables = [table @ mix.T for table in noise.tables]
+    new.measured = [noise_of(table) for table in new.tables]
+    return new
+
+
+def by_output(findings: Findings, ask: Ask) -> Findings:
+    """Judge the wrong outputs themselves, if combinations of them are wrong.
+
+    ``ask`` calls f for the outputs themselves. If there is no wrong output, the combinations are
+    reported.
+    """
+    evidence, question, columns = findings.on_axes, findings.on_axes.question, set()
+    if question.ask.mix is None:
+        return findings
+    single = Noise(ask, question.seed, question.most)
+    rows = evidence.rows[(evidence.ruling.verdict == FAIL).any(axis=1)][:MORE_LINES]
+    for row in rows.tolist():
+        if question.affordable < 2:
+            break
+        step = evidence.best.step[evidence.rows == row].min(initial=np.inf, axis=1)
+        axis = [Line(ask.inputs, row, row + 1)]
+        slopes = read(sample(ask, single, axis, np.zeros(1, int), step), axis, single).slope
+
+        def asked(upstream: Array, row: int = row) -> float:
+            return float(question.claims.product(upstream)[row])
+
+        columns.add(_halve(asked, np.nan_to_num(slopes[0, 0])))
+    if not columns:
+        return findings
+    noise = _mixed(single, np.eye(ask.here.size)[sorted(columns)])
+    claims = Claims(noise.ask, "vjp", question.claims.given, question.claims).fill()
+    instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
+    found = axes(instead, rows).settle()
+    if not (found.ruling.verdict == FAIL).any():
+        return findings  # halving can go wrong if errors cancel
+    return findings._replace(on_axes=found)
+
+
+def _halve(ask: Callable[[Array], float], numeric: Array) -> int:
+    """Halve the outputs down to one with a wrong derivative by an entry of the input.
+
+    ``ask(upstream)`` returns the claim of the vjp for the entry; ``numeric``, of shape (outputs,),
+    has the measured derivatives. Cost: one vjp for each halving.
+    """
+    stretch = np.arange(numeric.size)
+    signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
+    residual = ask(signs) - float(signs @ numeric)
+    while stretch.size > 1:
+        first, second = np.array_split(stretch, 2)
+        upstream = np.zeros(numeric.size)
+        upstream[first] = signs[first]
+        ours = ask(upstream) - float(upstream @ numeric)
+        in_first = abs(ours) >= abs(residual - ours)
+        stretch, residual = (first, ours) if in_first else (second, residual - ours)
+    return int(stretch[0])

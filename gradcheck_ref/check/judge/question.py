@@ -1,0 +1,57 @@
+"""The question of a check: is this the derivative of f at this point."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.witness import EACH
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A function at a point, the claims about it, what is allowed, and the budget."""
+
+    ask: Ask  # calls f; perhaps for combinations of its outputs
+    noise: Noise
+    claims: Claims
+    rtol: float
+    atol: float | None  # None: by the scale of the entries
+    seed: int  # for all lines
+    most: float  # maximum number of evaluations of f
+    limited: bool  # whether the caller set that limit
+    demanded: bool  # whether the caller gave a tolerance: then every entry must meet it
+    scale_of_claims: Any = 0.0  # of the entries, where the claims are evidence; see `scale`
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the inputs have."""
+        return self.ask.inputs.size
+
+    @property
+    def affordable(self) -> int:
+        """How many witnesses the remaining evaluations allow."""
+        return int(max(0, self.most - self.ask.evaluations) // EACH)
+
+    def claimed_at(self, rows: Array) -> Array:
+        """Return the claims for some coordinates, (rows, outputs)."""
+        if rows.size:
+            self._return_to_x()
+        return self.claims.rows(rows)
+
+    def claimed_along(self, lines: Sequence[Line]) -> Array:
+        """Return the claims along some lines, (lines, outputs)."""
+        self._return_to_x()
+        found = [self.claims.along(line) for line in lines]
+        return np.reshape(found, (len(lines), self.ask.here.size))
+
+    def _return_to_x(self) -> None:
+        """Call f at x before a call of a jvp, which may use values from the last call of f."""
+        if self.claims.matrix is None and self.ask.elsewhere and self.affordable:
+            self.ask.forward()

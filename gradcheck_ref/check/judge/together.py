@@ -1,0 +1,324 @@
+"""Random lines prove something about all entries at once (Freivalds, 1977, for derivatives).
+
+Along a random line every coordinate moves by its own unit, with a random sign. Suppose the effect
+of one entry on f is off by more than T. Then for any other errors, one of its two signs makes a
+line off by more than T: one line in two shows it, and K lines miss it at most once in 2^K times.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.settle import Evidence, axes, first_step
+from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
+from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.measure.witness import FLAT
+from gradcheck_ref.check.results import FAIL_BARS, PASS, UNSURE, Certificate
+from gradcheck_ref.structure.units import PIECE
+
+# LINES lines miss a wrong derivative with a probability of one in a million. Fewer than
+# FEWEST_LINES miss it with more than 1 %, which is too much for a pass.
+LINES, FEWEST_LINES = 20, 7
+
+# T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
+# kinks, is measured again with a step CLOSER times shorter, RETRIES times at most.
+WORSE, CLOSER, RETRIES, AMONG_KINKS = 20.0, 3.0, 6, 3
+
+
+def beside_claims(question: Question) -> Question:
+    """Return the question with the scale of the claims: the lines are going to confirm them."""
+    largest = question.scale_of_claims
+    for rows, claimed in _pieces(question):
+        seen = scale(question, rows, claimed, np.zeros(claimed.shape))
+        largest = np.fmax(largest, seen)
+    return replace(question, scale_of_claims=largest)
+
+
+def _pieces(question: Question) -> Iterator[tuple[Array, Array]]:
+    """Yield the coordinates and their claims, in pieces; nothing for a jvp along lines."""
+    matrix = question.claims.matrix
+    if matrix is not None:
+        each = max(1, PIECE // max(1, matrix.shape[1]))
+        for start in range(0, len(matrix), each):
+            claimed = matrix[start : start + each]
+            yield np.arange(start, start + len(claimed)), claimed
+
+
+class Together:
+    """Random lines over all coordinates, and what they prove.
+
+    Parameters
+    ----------
+    question : Question
+        The function, the point, the claims and the budget.
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
+        # Which coordinates the lines move, eight to a byte: all, or those still unconfirmed.
+        self.moves: Array | None = None
+        self.rounds, self.left_before = 0, question.size + 1
+        self.target = self._target()
+        self.typical = self._typical()
+        self.evidence = self.along([]).settle()
+
+    @property
+    def entrywise(self) -> bool:
+        """Whether the claim for each single entry is known."""
+        return self.question.claims.matrix is not None and self.question.ask.mix is None
+
+    @property
+    def refused(self) -> Array:
+        """Which claims along lines are refused, (lines, outputs)."""
+        return self.evidence.ruling.refused
+
+    def line(self, number: int) -> Line:
+        """Return a random line over all inputs."""
+        seed = self.question.seed, number + LINES * self.rounds
+        return Line(self.question.ask.inputs, 0, self.question.size, seed, self.moves)
+
+    @QUIETLY
+    def along(self, lines: Sequence[Line]) -> Evidence:
+        """Return lines, or parts of lines, with the claims along them; f is not called yet."""
+        question, mix = self.question, self.question.ask.mix
+
+        def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
+            if self.entrywise:
+                return np.broadcast_to(self.target, lines.claimed.shape)
+            hidden = question.size * (1 if mix is None else mix.shape[1])
+            return np.asarray(question.rtol * np.abs(lines.claimed) / math.sqrt(hidden))
+
+        evidence = Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
+        _subtract(evidence, self.corrections)
+        return evidence
+
+    def narrow(self) -> None:
+        """From here on, move only the coordinates that lines have not confirmed.
+
+        Their effect on f is the smallest, so longer steps are possible and more accurate.
+        """
+        left = np.zeros(self.question.size, bool)
+        left[self.unconfirmed(self.question.size)[1]] = True
+        self.moves, self.left_before = np.packbits(left), int(np.count_nonzero(left))
+        self.rounds += 1
+        self.target = self._target()
+        self.evidence = self.along([]).settle()
+
+    def correct(self, wrong: Evidence) -> None:
+        """Subtract the errors of some claimed entries from the claims along all lines."""
+        excess = np.where(np.isfinite(wrong.residual), wrong.residual, 0.0)
+        new = dict(zip(wrong.rows.tolist(), excess, strict=True))
+        self.corrections |= new
+        _subtract(self.evidence, new)
+        self.evidence.judge()
+
+    # --- measuring --------------------------------------------------------------------------------
+
+    @QUIETLY
+    def measure(self, count: int) -> None:
+        """Measure lines until there are ``count``, with similar error bars."""
+        have = len(self.evidence.lines)
+        if not have and count and self.question.affordable:
+            self.evidence = self.along([self.line(0)]).settle()
+            have = 1
+        while 0 < have < count:
+            # Lines across kinks need more witnesses: a few good lines are better than many bad.
+            once = np.count_nonzero(np.isfinite(self.evidence.samples.steps[:, -1])) <= 1
+            affordable = self.question.affordable // (1 if once else AMONG_KINKS)
+            most = have + max(affordable, min(1, self.question.affordable))
+            more = self.along([self.line(number) for number in range(have, min(count, most))])
+            if not more.lines:
+                break
+            self.evidence = self.evidence.joined([more.settle(self._step, tries=1)])
+            self._shorten_steps()
+            have = len(self.evidence.lines)
+
+    @property
+    def _step(self) -> float:
+        """The step with the shortest error bar along the first line, for a typical output."""
+        best = self.evidence.best
+        seen = best.step[0][np.isfinite(best.bar[0])]
+        return float(np.median(seen)) if seen.size else first_step(self.question)
+
+    def _shorten_steps(self) -> None:
+        """Measure lines with far longer error bars than the others again, with shorter steps.
+
+        They cross kinks. If a claim is refused, a bar that is short compared with its error is
+        enough.
+        """
+        steps = np.full(len(self.evidence.lines), self._step)
+        for _ in range(RETRIES):
+            best = self.evidence.best
+            enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
+            off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
+            kinks = best.too_long & ~(best.bar <= np.fmax(enough, off))
+            worse = np.flatnonzero(kinks.any(axis=1))[: self.question.affordable]
+            if not worse.size:
+                break
+            steps[worse] /= CLOSER
+            self.evidence.measure(worse, steps[worse])
+
+    # --- what it proves ---------------------------------------------------------------------------
+
+    @QUIETLY
+    def within(self) -> Array:
+        """Return T for every output: no entry's error changes it by more."""
+        best, ruling = self.evidence.best, self.evidence.ruling
+        off = np.abs(self.evidence.residual) + best.bar
+        # If f does not change along a line and the claim is 0, the error is 0.
+        off[(best.state == FLAT) & (self.evidence.claimed == 0) & ruling.flat[:1]] = 0.0
+        worst = np.where(np.isnan(off), np.inf, off)
+        return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
+
+    @QUIETLY
+    def unconfirmed(self, most: int) -> tuple[int, Array]:
+        """Count the unconfirmed coordinates, and return those with the largest effects, sorted."""
+        within = self.within()
+        if not self.entrywise:
+            confirmed = (within <= self.question.rtol * self.typical).all()
+            return (0 if confirmed else self.question.size), np.zeros(0, int)
+        count, effects, found = 0, np.zeros(0), np.zeros(0, int)
+        for rows, effect, room in self._effects():
+            left = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
+            count += int(np.count_nonzero(left))
+            effects = np.append(effects, effect[left].max(axis=1, initial=0.0))
+            found = np.append(found, rows[left])
+            if found.size > most:
+                first = np.argsort(-effects, kind="stable")[:most]
+                effects, found = effects[first], found[first]
+        return count, np.sort(found)
+
+    def not_finite(self, most: int) -> Array:
+        """Return the first coordinates whose claims are not finite; lines cannot measure these."""
+        found = [
+            rows[~np.isfinite(claimed).all(axis=1)] for rows, claimed in _pieces(self.question)
+        ]
+        usable = found and not self.question.claims.unusable
+        return np.concatenate(found)[:most] if usable else np.zeros(0, int)
+
+    @QUIETLY
+    def certificate(self, alone: int, vouched: int, demanded: bool) -> Certificate:
+        """Return what was proved about the coordinates without an axis of their own.
+
+        Parameters
+        ----------
+        alone, vouched : int
+            Number of coordinates with an axis of their own, and number of others that are
+            confirmed.
+        demanded : bool
+            Whether the caller gave a tolerance: then every entry must be confirmed to it.
+        """
+        question, best, mix = self.question, self.evidence.best, self.question.ask.mix
+        outputs, lines = question.ask.outputs.size, len(self.evidence.lines)
+        entries = (question.size - alone) * outputs
+        vouched = min(max(0, vouched) * outputs, entries)
+        against: tuple[float, float, float] | None = None
+        if self.refused.any():  # along the line with the worst disagreement
+            ratio = np.nan_to_num(np.abs(self.evidence.residual) / best.bar, nan=np.inf)
+            at = np.unravel_index(int(np.argmax(np.where(self.refused, ratio, -1.0))), ratio.shape)
+            against = (
+                float(self.evidence.claimed[at]),
+                float(best.slope[at]),
+                float(best.bar[at]),
+            )
+        # A typical effect is not so small that lines allow less than the tolerance: all that f
+        # shows about a saturated unit is that its effect is smaller than that.
+        by_lines = allowed_by_lines(question.ask.precision)
+        smallest = least_visible(question.ask.precision, question.rtol) * question.rtol / by_lines
+        typical = self.typical.copy()
+        for group in output_groups(question):
+            least_typical = smallest * typical[group].max(initial=0.0)
+            typical[group] = np.fmax(typical[group], least_typical)
+        reached = self.within()
+        share = np.where(reached == 0, 0.0, reached / typical)
+        within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
+        passes = vouched >= entries or (within <= by_lines and not demanded)
+        passes &= (lines >= FEWEST_LINES or not entries) and against is None
+        zero = (np.abs(best.slope) <= best.bar) & np.isin(self.evidence.reasons(), ("zero", "ok"))
+        zero &= np.abs(self.evidence.claimed) <= FAIL_BARS * best.bar
+        wanted = self.target if self.entrywise else question.rtol * self.typical
+        upstreams = 0 if mix is None else len(mix)
+        return Certificate(
+            lines=lines,
+            upstreams=upstreams,
+            entries=entries,
+            vouched=vouched,
+            within=within,
+            chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
+            # If the entry with the smallest allowed error is confirmed, all are.
+            rtol=float(np.nanmax(reached / wanted, initial=0.0)) * question.rtol,
+            verdict=PASS if passes else UNSURE,
+            zero=bool(lines and zero.all()),
+            against=against,
+        )
+
+    # --- the entries ------------------------------------------------------------------------------
+
+    @QUIETLY
+    def _effects(self) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield, in pieces, coordinates that the lines move, their effects and their rooms.
+
+        The effect of an entry is that of its claim on f for a step of its unit, and its room is
+        that of the error it is allowed.
+        """
+        question, moving = self.question, None
+        if self.moves is not None:
+            moving = np.unpackbits(self.moves).view(bool)
+        for rows, claimed in _pieces(question):
+            start = int(rows[0])
+            units = question.ask.inputs.units(start, start + len(rows))[:, None]
+            allowed = least(question, rows, claimed, np.zeros(claimed.shape), claimed)
+            room = (allowed + question.rtol * np.abs(np.nan_to_num(claimed))) * units
+            keep = slice(None) if moving is None else moving[rows]
+            yield rows[keep], (np.abs(claimed) * units)[keep], room[keep]
+
+    def _target(self) -> Array:
+        """Return the T that would confirm every entry, by output."""
+        if not self.entrywise:
+            return np.zeros(self.question.ask.here.size)
+        smallest = [room.min(axis=0, initial=np.inf) for _, _, room in self._effects()]
+        return np.asarray(np.fmin.reduce(smallest, axis=0))
+
+    @QUIETLY
+    def _typical(self) -> Array:
+        """Return the median effect of an entry on each output, for a step of its unit.
+
+        A median: a single huge entry does not make all others look small.
+        """
+        question, inputs = self.question, self.question.ask.inputs
+        if question.claims.matrix is None:
+            rng = np.random.default_rng(question.seed)
+            rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
+            units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
+            effect = np.abs(axes(question, rows).claimed) * units
+        else:
+            every = max(1, question.size // PIECE)
+            effect = np.concatenate([effect[::every] for _, effect, _ in self._effects()])
+        usable = np.isfinite(effect) & (effect > 0)
+        typical, known = np.zeros(effect.shape[1]), usable.any(axis=0)
+        for k in np.flatnonzero(known):
+            typical[k] = np.median(effect[usable[:, k], k])
+        if question.claims.matrix is None and not known.all():
+            # If an output depends on few inputs, the sampled entries may all be zero. Then use the
+            # root mean square of all entries, which lines give because they add them up.
+            along = question.claimed_along([self.line(number) for number in range(FEWEST_LINES)])
+            rms = np.sqrt(np.mean(along**2, axis=0) / question.size)
+            typical = np.where(known, typical, rms)
+        # A sum of n outputs with random signs grows as sqrt(n).
+        mix = question.ask.mix
+        return typical if mix is None else typical / math.sqrt(mix.shape[1])
+
+
+def _subtract(evidence: Evidence, errors: dict[int, Array]) -> None:
+    """Subtract the errors of entries from the claims along the lines that move them."""
+    for claimed, line in zip(evidence.claimed, evidence.lines, strict=True):
+        for row, error in errors.items():
+            if line.start <= row < line.stop:
+                claimed -= error * line.over(row, row + 1).direction[0]

@@ -1,0 +1,130 @@
+"""The last word on the claims: doubts about a fail, inputs that f ignores, and the results."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.claim.identities import NOT_ADJOINT
+from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_ties
+from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
+from gradcheck_ref.check.words import words
+from gradcheck_ref.structure.parts import Part
+
+# A step, relative to x, that shows how f changes when all entries of an input move.
+FAR = 2.0**-3
+
+
+def verdicts(findings: Findings) -> tuple[Pair, ...]:
+    """Return the results for each input and output, after doubts about each fail were weighed."""
+    evidence = findings.on_axes
+    if (evidence.ruling.verdict == FAIL).any():
+        weigh_own_rounding(evidence)
+    if ((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)).any():
+        weigh_ties(evidence)
+    reason = evidence.reasons()
+    if (evidence.ruling.verdict == FAIL).any():
+        _note_ignored(evidence, reason)
+    _name_wrong_product(findings)
+    return tuple(_pairs(evidence, reason))
+
+
+def _note_ignored(evidence: Evidence, reason: Array) -> None:
+    """Report a fault if f never changes with an input whose claimed gradient is not zero."""
+    question, unmoved, ignored = evidence.question, evidence.unmoved, []
+    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
+    ask = question.ask
+    for part in ask.inputs.parts.values():
+        mine = part.holds(evidence.rows)
+        if not (fails[mine].any() and unmoved[mine].all()):
+            continue
+        # All entries together may change f, as only the largest changes a max.
+        line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
+        if not question.affordable or (ask.many([(line, FAR)]) != ask.here).any():
+            continue
+        reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
+        ignored.append(part.name)
+    if not ignored:
+        return
+    names = " or ".join(ignored)
+    word = ignored[0] if ignored[0].isidentifier() else "W"
+    elsewhere = words(
+        f"such as the params of a model? Then pass it to f, as in f = lambda {word}: "
+        f"loss({{**params, '{word}': {word}}})",
+        "and not from the point that it is sent? Then take it from there",
+    )
+    question.claims.fault(
+        "ignores-input",
+        names,
+        f"f did not change when {names} was moved, but the claimed gradient is not zero. Does f "
+        f"read {word} from somewhere else, {elsewhere}. If not, f is flat here "
+        "(a dead unit, a clipped or a rounded value), and the gradient is zero",
+    )
+
+
+def _name_wrong_product(findings: Findings) -> None:
+    """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
+    verdict, certificate = findings.on_axes.ruling.verdict, findings.certificate
+    claims = findings.on_axes.question.claims
+    if (verdict == FAIL).any():
+        blame = f". The measured slopes disagree with {claims.who}"
+    elif (verdict == PASS).all() and (certificate.verdict == PASS if certificate else verdict.size):
+        blame = f". The measured slopes agree with {claims.who}, so the error is in "
+        blame += "vjp" if claims.by_rows else "jvp"
+    else:
+        return
+    for k, fault in enumerate(claims.faults):
+        if fault.subject == NOT_ADJOINT:
+            claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
+
+
+def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
+    """Arrange the results in one pair for each input and output."""
+    ask, claims = evidence.question.ask, evidence.question.claims
+    verdict, at, again = evidence.ruling.verdict, evidence.best, claims.again(evidence.rows)
+    nowhere = ~np.isfinite(ask.here).all()
+    for k, source in ask.inputs.parts.items():
+        mine = source.holds(evidence.rows) & (evidence.reached | nowhere)
+        unusable = claims.unusable.get(k)
+        for target, stretch, columns in _targets(ask):
+            block = mine, stretch
+            whole = None if unusable else claims.matrix
+            yield Pair(
+                input=source,
+                output=target,
+                rows=evidence.rows[mine] - source.start,
+                columns=columns,
+                analytic=None if unusable else evidence.claimed[block],
+                numeric=at.slope[block],
+                error=at.bar[block],
+                allowed=evidence.ruling.allowed[block],
+                step=at.step[block],
+                verdict=np.full_like(verdict[block], FAIL) if unusable else verdict[block],
+                reason=np.full_like(reason[block], unusable) if unusable else reason[block],
+                given=Given(
+                    x=ask.inputs.x[evidence.rows[mine]],
+                    claim=None if whole is None else whole[source.stretch, stretch],
+                    again=None if unusable else again[block],
+                    raw=claims.raw[k][stretch],
+                ),
+            )
+
+
+def _targets(ask: Ask) -> Iterator[tuple[Part, slice, Array]]:
+    """Yield the judged outputs, each with its columns and their coordinates in the output."""
+    if ask.mix is not None and np.count_nonzero(ask.mix) > len(ask.mix):
+        count = len(ask.mix)
+        part = Part("combinations of outputs", (count,), np.dtype(float), 0)
+        yield part, part.stretch, np.arange(count)
+        return
+    chosen = np.arange(ask.here.size) if ask.mix is None else ask.mix.argmax(axis=1)
+    for part in ask.outputs.parts.values():
+        mine = np.flatnonzero(part.holds(chosen))
+        if mine.size or ask.mix is None:
+            start = part.start if ask.mix is None else int(mine[0])
+            yield part, slice(start, start + mine.size), chosen[mine] - part.start
