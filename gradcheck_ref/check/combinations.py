@@ -14,8 +14,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.judge.localise import MORE_LINES
 from gradcheck_ref.check.judge.settle import axes
-from gradcheck_ref.check.judge.survey import MORE_LINES, Findings
+from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import LINES
 from gradcheck_ref.check.judge.verdicts import FAR
 from gradcheck_ref.check.measure.lines import Line

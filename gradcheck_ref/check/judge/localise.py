@@ -9,12 +9,20 @@ measurement gives the residual in each half. The half with the larger residual i
 down to a single entry.
 """
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.settle import Evidence
-from gradcheck_ref.check.judge.together import Together
+from gradcheck_ref.check.judge.settle import Evidence, axes_of
+from gradcheck_ref.check.judge.together import LINES, Together
 from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.results import FAIL
+
+# After a line that refuses, three more show if one entry is wrong or several. One is identified by
+# its signs: a line for each bit of its number, plus four because one sign in ten may be wrong.
+MORE_LINES, SURPLUS = 3, 4
 
 # Residuals are equal if they differ by at most a tenth plus their bars. One sign in ten may be
 # wrong, because a line may have a wrong slope.
@@ -23,6 +31,30 @@ ALIKE = 0.1
 # At most this many entries with matching signs are measured. Of a million entries, about two match
 # twenty lines by chance.
 SUSPECTS = 6
+
+
+def find_wrong_entry(together: Together) -> bool:
+    """Find a wrong entry, and correct its claim along all lines; tell whether there is one."""
+    if together.question.affordable < LINES:
+        return False  # the evaluations left are worth more on axes
+    for rows in _suspects(together):
+        together.suspects = [axes_of(together.question, rows)]
+        if (together.suspects[0].ruling.verdict == FAIL).any():
+            together.correct(together.suspects[0])
+            return True
+    return False
+
+
+def _suspects(together: Together) -> Iterator[Array]:
+    """Yield entries that may be wrong: first by their signs, then by halving."""
+    together.measure(1 + MORE_LINES)
+    column = off_by_the_same(together.evidence)
+    if column is not None:
+        together.measure(min(LINES, math.ceil(math.log2(together.question.size)) + SURPLUS))
+        rows = match(together.evidence, column)[: together.question.affordable]
+        if rows.size:
+            yield rows
+    yield halve(together)
 
 
 @QUIETLY
@@ -61,7 +93,7 @@ def halve(together: Together) -> Array:
     k, column = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
     line, residual, step = lines.lines[k], float(lines.residual[k, column]), best.step[k, column]
     parts = together.question.ask.inputs.parts.values()
-    while line.stop - line.start > 1 and together.question.affordable:
+    while line.stop - line.start > 1 and together.on_lines.affordable:
         part = next(p for p in parts if p.start <= line.start < p.start + p.size)
         if part.is_complex and line.stop - line.start == 2:
             break

@@ -62,8 +62,22 @@ def axes(question: Question, rows: Array) -> "Evidence":
     return Evidence(question, lines, question.claimed_at(rows), by_scale, question.rtol)
 
 
+def axes_of(question: Question, rows: Array, known: Sequence["Evidence"] = ()) -> "Evidence":
+    """Measure some coordinates on their axes; for a complex entry both of its coordinates.
+
+    Coordinates that are known are not measured again, but returned, too.
+    """
+    for part in question.ask.inputs.parts.values():
+        if part.is_complex:
+            inside = rows[part.holds(rows)]
+            rows = np.append(rows, part.start + ((inside - part.start) ^ 1))
+    before = [row for evidence in known for row in evidence.rows.tolist()]
+    measured = axes(question, np.setdiff1d(rows, before)).settle()
+    return measured.joined(known) if known else measured
+
+
 class Evidence:
-    """Some lines, the claims and the measurements along them, and the verdicts.
+    """The claims and the measurements along some lines, and the verdicts.
 
     Parameters
     ----------

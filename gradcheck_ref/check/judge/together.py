@@ -18,7 +18,7 @@ from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import FLAT
+from gradcheck_ref.check.measure.witness import EACH, FLAT
 from gradcheck_ref.check.results import FAIL_BARS, PASS, UNSURE, Certificate
 from gradcheck_ref.structure.units import PIECE
 
@@ -60,13 +60,15 @@ class Together:
     """
 
     def __init__(self, question: Question) -> None:
-        self.question = question
+        # Lines leave enough evaluations for two witnesses of one entry.
+        left = question.most - (0 if question.limited else 2 * EACH)
+        self.question, self.on_lines = question, replace(question, most=left)
+        self.suspects: list[Evidence] = []  # axes of entries that may be wrong
         self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
         # Which coordinates the lines move, eight to a byte: all, or those still unconfirmed.
         self.moves: Array | None = None
-        self.rounds, self.left_before = 0, question.size + 1
-        self.target = self._target()
-        self.typical = self._typical()
+        self.rounds, self.moving = 0, question.size + 1
+        self.target, self.typical = self._target(), self._typical()
         self.evidence = self.along([]).settle()
 
     @property
@@ -87,7 +89,7 @@ class Together:
     @QUIETLY
     def along(self, lines: Sequence[Line]) -> Evidence:
         """Return lines, or parts of lines, with the claims along them; f is not called yet."""
-        question, mix = self.question, self.question.ask.mix
+        question, mix = self.on_lines, self.question.ask.mix
 
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
             if self.entrywise:
@@ -99,15 +101,14 @@ class Together:
         _subtract(evidence, self.corrections)
         return evidence
 
-    def narrow(self) -> None:
+    def narrow(self, left: Array) -> None:
         """From here on, move only the coordinates that lines have not confirmed.
 
         Their effect on f is the smallest, so longer steps are possible and more accurate.
         """
-        left = np.zeros(self.question.size, bool)
-        left[self.unconfirmed(self.question.size)[1]] = True
-        self.moves, self.left_before = np.packbits(left), int(np.count_nonzero(left))
-        self.rounds += 1
+        moves = np.zeros(self.question.size, bool)
+        moves[left] = True
+        self.moves, self.moving, self.rounds = np.packbits(moves), left.size, self.rounds + 1
         self.target = self._target()
         self.evidence = self.along([]).settle()
 
@@ -125,14 +126,14 @@ class Together:
     def measure(self, count: int) -> None:
         """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
-        if not have and count and self.question.affordable:
+        if not have and count and self.on_lines.affordable:
             self.evidence = self.along([self.line(0)]).settle()
             have = 1
         while 0 < have < count:
             # Lines across kinks need more witnesses: a few good lines are better than many bad.
             once = np.count_nonzero(np.isfinite(self.evidence.samples.steps[:, -1])) <= 1
-            affordable = self.question.affordable // (1 if once else AMONG_KINKS)
-            most = have + max(affordable, min(1, self.question.affordable))
+            affordable = self.on_lines.affordable // (1 if once else AMONG_KINKS)
+            most = have + max(affordable, min(1, self.on_lines.affordable))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break
@@ -159,7 +160,7 @@ class Together:
             enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
             off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
             kinks = best.too_long & ~(best.bar <= np.fmax(enough, off))
-            worse = np.flatnonzero(kinks.any(axis=1))[: self.question.affordable]
+            worse = np.flatnonzero(kinks.any(axis=1))[: self.on_lines.affordable]
             if not worse.size:
                 break
             steps[worse] /= CLOSER
@@ -178,22 +179,18 @@ class Together:
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 
     @QUIETLY
-    def unconfirmed(self, most: int) -> tuple[int, Array]:
-        """Count the unconfirmed coordinates, and return those with the largest effects, sorted."""
+    def unconfirmed(self) -> Array:
+        """Return the coordinates whose allowed error is less than T, the largest effect first."""
         within = self.within()
         if not self.entrywise:
             confirmed = (within <= self.question.rtol * self.typical).all()
-            return (0 if confirmed else self.question.size), np.zeros(0, int)
-        count, effects, found = 0, np.zeros(0), np.zeros(0, int)
+            return np.arange(0 if confirmed else self.question.size)
+        found, effects = [np.zeros(0, int)], [np.zeros(0)]
         for rows, effect, room in self._effects():
             left = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
-            count += int(np.count_nonzero(left))
-            effects = np.append(effects, effect[left].max(axis=1, initial=0.0))
-            found = np.append(found, rows[left])
-            if found.size > most:
-                first = np.argsort(-effects, kind="stable")[:most]
-                effects, found = effects[first], found[first]
-        return count, np.sort(found)
+            found.append(rows[left])
+            effects.append(effect[left].max(axis=1, initial=0.0))
+        return np.concatenate(found)[np.argsort(-np.concatenate(effects), kind="stable")]
 
     def not_finite(self, most: int) -> Array:
         """Return the first coordinates whose claims are not finite; lines cannot measure these."""
