@@ -382,7 +382,7 @@ def test_every_stored_output_belongs_to_an_example():
 
 
 def test_the_table_of_torch_operators_gives_its_reasons():
-    """The table is made by hand, by tests/benchmarks/operators_of_torch.py."""
+    """The table is made by hand, by tests/tools/operators_of_torch.py."""
     table = (EXAMPLES / "torch_operators.txt").read_text(encoding="utf-8")
     assert "not known yet" not in table
     *parts, every = map(int, re.findall(r"^\| [\w ]+ \| (\d+) \| \d+ \|$", table, re.MULTILINE))
