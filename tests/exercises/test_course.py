@@ -274,6 +274,36 @@ def test_missing_extra_and_too_long_files_are_found(copied):
     assert sorted(verify.folder_faults(copied)) == said
 
 
+def test_a_folder_that_the_manifest_does_not_know_is_found(copied):
+    known = course.read_course(copied.home)
+    for no_exercise in ("grader", "__pycache__", ".ipynb_checkpoints"):
+        (copied.home / no_exercise).mkdir(exist_ok=True)
+    assert verify.manifest_faults(known) == []
+    for forgotten in ("cosine", "18_cosine"):
+        (copied.home / forgotten).mkdir()
+    faults = verify.manifest_faults(known)
+    assert [fault.split(" is not in course.toml")[0] for fault in faults] == ["18_cosine", "cosine"]
+
+
+def test_a_course_with_a_forgotten_folder_does_not_prove_itself(copied):
+    """Every exercise does, which is not enough. A course of one exercise takes less time."""
+    manifest = (copied.home / "course.toml").read_text()
+    welcome, first, *_ = re.split(r"(?=\n\[\[exercise)", manifest)
+    (copied.home / "course.toml").write_text(welcome + first)
+    for folder in copied.home.glob("[01]*"):
+        if folder.name != "01_forward":
+            shutil.rmtree(folder)
+    command = [sys.executable, "run.py", "verify"]
+    right = start(command, copied.home, PYTHONPATH=str(ROOT))
+    said = "ok        Every folder is in course.toml.\n\nThe course proves itself.\n"
+    assert (right.returncode, right.stdout[-len(said) :]) == (0, said)
+    (copied.home / "18_cosine").mkdir()
+    wrong = start(command, copied.home, PYTHONPATH=str(ROOT))
+    assert wrong.returncode == 1
+    assert "NO        Every folder is in course.toml.\n            18_cosine is not" in wrong.stdout
+    assert wrong.stdout.endswith("\n\nThe course has faults, above.\n")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
