@@ -19,7 +19,7 @@ from pathlib import Path
 
 from course import HERE, Course, Exercise, judge, missing, place, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, python, say, short, show, title
-from verify import assertions_of
+from verify import assertions_of, manifest_faults
 
 DONE, NOT_DONE, CANNOT = 0, 1, 2
 POLL = 0.2  # seconds: the result should appear at once
@@ -196,15 +196,22 @@ def verify(course: Course, options: argparse.Namespace) -> int:
             print()
             continue
         for sentence, faults_of in assertions_of(exercise).items():
-            faults = faults_of(exercise)
-            say(sentence, "NO" if faults else "ok", colour=RED if faults else GREEN)
-            for fault in faults:
-                say(fault, indent=12)
-            proven = proven and not faults
+            proven = _holds(sentence, faults_of(exercise)) and proven
+        print()
+    if not options.exercise:
+        proven = _holds(str(manifest_faults.__doc__), manifest_faults(course)) and proven
         print()
     what = "The exercise" if options.exercise else "The course"
     say(f"{what} proves itself." if proven else f"{what} has faults, above.")
     return DONE if proven else NOT_DONE
+
+
+def _holds(sentence: str, faults: list[str]) -> bool:
+    """Print a sentence about the course, and its faults; return whether there are none."""
+    say(sentence, "NO" if faults else "ok", colour=RED if faults else GREEN)
+    for fault in faults:
+        say(fault, indent=12)
+    return not faults
 
 
 # --- the command line --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The course proves itself: functions that list what is wrong with an exercise.
+"""The course proves itself: functions that list what is wrong with it.
 
 ``run.py verify`` prints them, and the tests run them.
 """
@@ -8,13 +8,27 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from course import FILES, Exercise, Outcome, checks_of, judge, load
+from course import FILES, Course, Exercise, Outcome, checks_of, judge, load
 
 FENCE = re.compile(r"( *# --- your code ---\n).*?( *# --- end ---\n)", re.DOTALL)
 TRIAL = 'if __name__ == "__main__":'
 HINTS = 3
 README_LINES = 60
 README_HEAD = ("**You will learn**", "**You will not need**", "**Time**")
+NO_EXERCISES = {"grader", "__pycache__"}  # folders beside them
+
+
+def manifest_faults(course: Course) -> list[str]:
+    """Every folder is in course.toml."""
+    home = course.everything[0].home
+    known = {exercise.name for exercise in course.everything} | NO_EXERCISES
+    there = (path.name for path in sorted(home.iterdir()) if path.is_dir())
+    return [
+        f"{name} is not in course.toml, so nobody will see it: write its [[exercise]] there, or "
+        "move the folder away"
+        for name in there
+        if name not in known and not name.startswith(".")
+    ]
 
 
 def folder_faults(exercise: Exercise) -> list[str]:

@@ -49,7 +49,7 @@ class GradedExercise:
     @property
     def points(self) -> float:
         """Points to be earned."""
-        return sum(check.hides.points for check in self.checks)
+        return sum(check.points for check in self.checks)
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Report:
     @property
     def points(self) -> float:
         """Points to be earned."""
-        return sum(check.hides.points for check in self.checks)
+        return sum(check.points for check in self.checks)
 
     @property
     def failed(self) -> bool:

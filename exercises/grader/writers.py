@@ -50,7 +50,7 @@ def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]
         return
     for check in exercise.checks:
         mark = "ok" if check.status == "passed" else "NO"
-        score = f"{number(check.earned)}/{number(check.hides.points)}"
+        score = f"{number(check.earned)}/{number(check.points)}"
         yield from _wrapped(check.title, f"  {mark} {score:>5} ")
         secret = student and "/heldout_" in check.id and check.message
         for line in ["this check is held out"] if secret else check.message.splitlines():
@@ -71,7 +71,7 @@ def gradescope(report: Report) -> str:
             "number": check.number,
             "name": check.title,
             "score": check.earned,
-            "max_score": check.hides.points,
+            "max_score": check.points,
             "status": "passed" if check.status == "passed" else "failed",
             "output": check.message,
             "output_format": "text",
@@ -103,7 +103,7 @@ def prairielearn(report: Report) -> str:
         {
             "name": f"{check.number} {check.title}",
             "points": check.earned,
-            "max_points": check.hides.points,
+            "max_points": check.points,
             "message": check.message,
         }
         for check in report.checks
@@ -137,7 +137,7 @@ def classroom50(report: Report, environment: Mapping[str, str] = os.environ) -> 
             "test-name": f"{check.number} {check.title}",
             "passed": check.status == "passed",
             "score": math.floor(check.earned * HUNDREDTHS + 1e-6),  # a part is not rounded up
-            "max-score": round(check.hides.points * HUNDREDTHS),
+            "max-score": round(check.points * HUNDREDTHS),
             "message": check.message,
         }
         for check in report.checks
@@ -162,7 +162,7 @@ def as_junit(report: Report) -> str:
             bad.get(check.status, "failure"),
             check.message.partition("\n")[0],
             check.message,
-            f"{number(check.earned)} of {number(check.hides.points)} points",
+            f"{number(check.earned)} of {number(check.points)} points",
         )
         for exercise in report.exercises
         for check in exercise.checks

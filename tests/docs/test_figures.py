@@ -375,7 +375,7 @@ def test_every_figure_is_on_a_page_and_every_page_figure_exists():
 
 
 def test_the_stored_pictures_are_the_ones_drawn():
-    # What the script prints is compared in test_docs.py; --update-examples would store either.
+    # What the script prints is compared in test_docs.py.
     told = (DOCS / "examples" / "figures.out").read_text(encoding="utf-8")
     assert "not as drawn" not in told, "run: python docs/examples/figures.py write"
 
@@ -393,7 +393,8 @@ def test_every_picture_has_a_description():
 def test_the_figures_are_loaded_and_small_and_fetch_nothing():
     assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
     files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
-    assert sum(file.stat().st_size for file in files) < 60_000
+    code = [file for file in files if file.name != "kill_matrix.js"]  # which grows with the zoo
+    assert sum(file.stat().st_size for file in code) < 51_000
     for file in files:
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//cdn|\bfetch\(|XMLHttpRequest|\bimport\b", text), file.name

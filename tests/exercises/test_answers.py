@@ -1,6 +1,7 @@
 """Right answers in the forms that students give them, and answers that are no work."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from graded import best_wall, finished
 from wrong_submissions import judged, loaded, rows_of
 
 import course
+from grader import wall
 from grader.grading import grade, load_checks
 from grader.limits import Limits
 
 COURSE = course.read_course()
+AS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
 
 
 def answer(number, below="", above="", edits=(), beside=(), says=""):
@@ -67,6 +70,7 @@ LOG += "    return np.maximum(x, 0)\n"
 BAND = "from enum import {}\nclass Word({}):\n    GOOD = 'good'\n"
 GOOD = (('return "good"', "return Word.GOOD"),)
 MINE = "import importlib\nmine = importlib.import_module('work.02_central')\n"
+NO_THREADS = "no thread, can be started"
 NOT_HERE = "put your own code into this file"
 
 ANSWERS = {
@@ -94,7 +98,7 @@ ANSWERS = {
         beside={"helpers.py": "def helped(x): return x * (x > 0)"},
         says=NOT_HERE,
     ),
-    "has threads": answer("06", THREADS, says="no thread, can be started"),
+    "has threads": answer("06", THREADS, says=NO_THREADS),
     "type parameters": answer("06", "def f[T](xs: list[T]): return xs[0]", says=", in Python 3."),
     "has a byte order mark": answer("06", above="\ufeff"),
     "is a class": answer(
@@ -155,12 +159,15 @@ def graded(tmp_path_factory):
         return graded
 
     with best_wall() as it:
+        graded.wall = it.name
         yield graded
 
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("exercise", "files", "says"), ANSWERS.values(), ids=ANSWERS)
 def test_a_right_answer_earns_everything_or_learns_what_to_change(graded, exercise, files, says):
+    if says == NO_THREADS and graded.wall == wall.NONE and AS_ROOT:
+        pytest.skip("without a wall, root may start as many threads as it likes")
     exercise = graded(exercise, files)
     said = "\n".join([exercise.problem, *(check.message for check in exercise.checks)])
     assert (exercise.earned == exercise.points) == (not says), said

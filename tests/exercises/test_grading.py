@@ -92,7 +92,7 @@ def test_a_report_has_every_check_in_order_with_its_points(submit, grade, a_wall
     assert report.wall == a_wall.name
     names = [*RELU.points, "whole"]
     assert [check.id for check in report.checks] == [f"06_relu/{name}" for name in names]
-    assert [check.hides.points for check in report.checks] == [*RELU.points.values(), RELU.whole]
+    assert [check.points for check in report.checks] == [*RELU.points.values(), RELU.whole]
     heldout = [name.startswith("heldout_") for name in RELU.points]
     assert [check.heldout for check in report.checks] == [*heldout, True]  # whole tells of those
     assert {check.message for check in report.checks} == {"06_relu.py is not there"}

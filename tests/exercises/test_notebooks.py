@@ -70,6 +70,8 @@ def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
     fresh += "\n    sys.modules.pop(name, None)"
     code, expected = [], []
     for exercise in COURSE.exercises:
+        if course.missing(exercise):
+            continue
         _, setup, starter, check, *_ = made[exercise.name].cells
         defined = (exercise.folder / "solution.py").read_text("utf-8")
         asked = {starter.source: "to do", defined: "Every check passes."}

@@ -8,20 +8,32 @@ import functools
 import json
 import re
 import runpy
+from collections.abc import Sequence
 from pathlib import Path
 
-import oracle_pages as pages
 import pytest
-from mutants.clients import CLIENTS, RIGHT
-from mutants.coverage import ANSWERED, clients_shown, failed_by, groups_of, slips_shown
-from mutants.slips import verdict
+from mutants.clients import CLIENTS, RIGHT, Client
+from mutants.coverage import (
+    ANSWERED,
+    LOOSE,
+    STRICT,
+    TELLS,
+    Shown,
+    clients_shown,
+    failed_by,
+    groups_of,
+    slips_shown,
+)
+from mutants.slips import Slip, verdict
 
+from gradcheck_ref.conversation.messages import Message
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
 from gradcheck_ref.oracle.generate.rules import RULES
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.summary import Summary
-from gradcheck_ref.oracle.vectors import VERSION, load_vectors, vector_of
+from gradcheck_ref.oracle.table import ANSWERS, ASKED, EXCUSES, HELLO, HELLO_REPLY
+from gradcheck_ref.oracle.vectors import VERSION, load_file, load_vectors, vector_of
 
 pytestmark = pytest.mark.slow
 
@@ -95,13 +107,86 @@ def test_drawn_vectors_find_most_mistakes():
     assert sum(shown) > 0.7 * len(shown)
 
 
+# --- what stands on the pages of the oracle and is made -----------------------------------------
+
+# FORMAT.md has a place for what is made, between `<!-- made: NAME -->` and `<!-- end -->`.
+BAR = "\\|"  # in a table
+PLACE = re.compile(r"(<!-- made: ([\w-]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
+
+
+def filled(page: str) -> str:
+    """Put what is made into its places on a page."""
+    made = {made.__name__: made for made in (rules, functions, messages)}
+    return PLACE.sub(lambda place: f"{place[1]}\n{made[place[2]]()}\n\n{place[3]}", page)
+
+
+def rules() -> str:
+    """List the rules of ``compare``, as the vector files state them."""
+    groups = load_file("compare")["groups"]
+    return "\n".join(f"- `{group['rule']}`: {group['says']}." for group in groups)
+
+
+def functions() -> str:
+    """List the functions of ``verdict``, as the vector files state them."""
+    groups = load_file("verdict")["groups"]
+    return "\n".join(f"- `{group['function']}`: {group['formula']}" for group in groups)
+
+
+def messages() -> str:
+    """List what is asked and what is replied, key by key."""
+    lines = ["| ask | request, besides `id` and `ask` |", "| --- | --- |"]
+    asked = {"hello": Message({"protocol": HELLO.keys["protocol"]}), **ASKED}
+    lines += [f"| `{name}` | {_cell(message)} |" for name, message in asked.items()]
+    lines += ["", "| to | reply, besides `id` |", "| --- | --- |"]
+    hello = {key: value for key, value in HELLO_REPLY.keys.items() if key != "id"}
+    replies = {"hello": Message(hello), **ANSWERS}
+    lines += [f"| `{name}` | {_cell(message)} |" for name, message in replies.items()]
+    lines += [f"| any | `{key}`: {value.said} |" for key, value in EXCUSES.items()]
+    return "\n".join(lines)
+
+
+def _cell(message: Message) -> str:
+    return message.row().replace("|", BAR)
+
+
+def rule_table(found: Sequence[tuple[Client, Shown]]) -> str:
+    """Tell, for each mistake in the rules, the vectors that show it: mistake by rule."""
+    rules = [group["rule"] for group in load_file("compare")["groups"]]
+    lines = ["| | " + " | ".join(f"`{rule}`" for rule in rules) + " |"]
+    lines.append("| --- " * (len(rules) + 1) + "|")
+    for said in dict.fromkeys(client.said for client, _ in found):
+        shown = Shown()
+        for client, counts in found:
+            if client.said == said:
+                of_rules = {key: n for key, n in counts.items() if key[0] in client.groups}
+                shown.update(of_rules)
+        cells = [_cell_of(shown, f"compare/{rule}") for rule in rules]
+        lines.append(f"| {said.replace('|', BAR)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _cell_of(shown: Shown, group: str) -> str:
+    """Write: lets through / refuses; or how often another number is told, or nothing."""
+    loose, strict, tells = (shown[group, way] for way in (LOOSE, STRICT, TELLS))
+    return f"{loose} / {strict}" if loose or strict else f"({tells})" if tells else ""
+
+
+def slip_list(found: Sequence[tuple[Slip | Client, Shown]]) -> str:
+    """Tell how many vectors show each mistake in quotients, walks, verdicts and clients."""
+    parts = []
+    for kind in dict.fromkeys(slip.kind for slip, _ in found):
+        shown = [(s.said, sum(counts.values())) for s, counts in found if s.kind == kind]
+        parts.append(f"**{kind}**: " + ";\n".join(f"{said}: {n}" for said, n in shown) + ".")
+    return "\n\n".join(parts)
+
+
 # --- what is told of it ----------------------------------------------------------------------
 
 FILES = {
-    "coverage_rules.txt": lambda: pages.rule_table(
+    "coverage_rules.txt": lambda: rule_table(
         [(c, shown) for c, shown in clients_shown() if c.kind == "comparisons"]
     ),
-    "coverage_others.txt": lambda: pages.slip_list(
+    "coverage_others.txt": lambda: slip_list(
         [*slips_shown(), *((c, n) for c, n in clients_shown() if c.kind != "comparisons")]
     ),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
@@ -121,11 +206,11 @@ def test_the_generated_parts_of_the_format_page_are_current(request):
     page = ROOT / "gradcheck_ref" / "oracle" / "FORMAT.md"
     text = page.read_text(encoding="utf-8")
     if request.config.getoption("--update-examples"):
-        page.write_text(pages.filled(text), encoding="utf-8")
-    assert page.read_text(encoding="utf-8") == pages.filled(text)
+        page.write_text(filled(text), encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == filled(text)
     assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
-    functions = {v.request["function"] for v in load_vectors("verdict")}
-    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == functions
+    asked = {v.request["function"] for v in load_vectors("verdict")}
+    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == asked
 
 
 def test_the_sample_on_the_page_is_the_real_summary_of_its_mistake():

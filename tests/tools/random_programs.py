@@ -1,6 +1,6 @@
 """Check the gradients of random NumPy programs, right ones and wrong ones.
 
-Run it by hand: ``python tests/benchmarks/random_programs.py --count 100``, which takes some
+Run it by hand: ``python tests/tools/random_programs.py --count 100``, which takes some
 minutes. With ``--kind`` it draws programs of one kind, with ``--seed`` it starts at another one.
 
 A program is a list of about six operations, drawn from the tables below. Each operation has its

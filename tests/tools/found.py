@@ -1,6 +1,6 @@
 """What the check refuses in libraries that are installed, each confirmed by another route.
 
-The page `docs/found.md` tells of them, and `test_found.py` looks whether they are still so.
+The page `docs/found.md` tells of them; `tests/parity/test_found.py` looks if they are still so.
 `sweep.py` goes through the functions of the libraries again.
 """
 

@@ -1,6 +1,6 @@
 """What grading a class takes: right and wrong answers, endless loops, floods of output, no answer.
 
-Run it by hand: ``python tests/benchmarks/class_of_many.py --students 200 --exercise 06``. With
+Run it by hand: ``python tests/tools/class_of_many.py --students 200 --exercise 06``. With
 ``--simulate`` nobody hands anything in, and what is left is the main process and its journal, for a
 class of 2,000. With ``--files 60000`` one of them hands in so many files, and folders deeper than a
 path can say. ``--no-wall`` measures what the wall costs.
@@ -84,9 +84,11 @@ def main() -> None:
         words += ["--jobs", options.jobs, "--csv", str(home / "scores.csv")]
         words += ["--no-wall"] * options.no_wall
         begun = time.perf_counter()
-        with contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stderr(io.StringIO()) as said:
             status = run.main(words)
         took = time.perf_counter() - begun
+        if not (home / "scores.csv").exists():  # as without a wall: it said why
+            sys.exit(said.getvalue())
         rows = (home / "scores.csv").read_text(encoding="utf-8").splitlines()[1:]
         print(f"{len(rows)} graded in {took:.1f} s, {took / len(rows):.3f} s each, status {status}")
     finally:

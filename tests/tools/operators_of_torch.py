@@ -1,6 +1,6 @@
 """The check of torch's operators, each as torch's own tests call it, in double precision.
 
-Run it by hand, with torch: ``python tests/benchmarks/operators_of_torch.py``, which takes two
+Run it by hand, with torch: ``python tests/tools/operators_of_torch.py``, which takes two
 minutes; with names of operators only those, and with ``--reports`` all that is said of what does
 not agree. What it prints is the table of docs/compat/torch_operators.md, kept in docs/examples:
 ``... > docs/examples/torch_operators.txt``. It ends with 1 if something is refused, or raised,

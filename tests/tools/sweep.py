@@ -1,6 +1,6 @@
 """Go through the functions of installed libraries again, and print what the check refuses.
 
-`python tests/parity/sweep.py` does it for hips, scipy, jax, statsmodels, sklearn, mygrad, dezero
+`python tests/tools/sweep.py` does it for hips, scipy, jax, statsmodels, sklearn, mygrad, dezero
 and tinygrad, or for those that are named after it, and counts. What it prints is not confirmed: a
 claim may be a convention, or the point outside of the domain. JAX takes half an hour.
 """

@@ -1,6 +1,6 @@
 """How well the check sees one wrong entry among many, and what it costs.
 
-Run it by hand: ``python tests/benchmarks/power_of_a_check.py``. Functions of 150 to 5,000 entries
+Run it by hand: ``python tests/tools/power_of_a_check.py``. Functions of 150 to 5,000 entries
 are checked, with the right gradients from HIPS autograd and with planted bugs: is the gradient
 refused, is a wrong entry named, and in how many evaluations? ``2 n`` is what plain central
 differences take.
