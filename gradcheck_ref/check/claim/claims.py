@@ -1,6 +1,6 @@
 """The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -267,6 +267,22 @@ class Claims:
         """Record that a function writes to its arguments."""
         said = "code that uses this array later gets other numbers; work on a copy"
         self.fault("mutated", who, f"{who} writes to {what}: {said}")
+
+    def ignored(self, inputs: Sequence[str]) -> None:
+        """Record that f never changes with inputs whose claimed gradient is not zero."""
+        names = " or ".join(inputs)
+        word = inputs[0] if inputs[0].isidentifier() else "W"
+        elsewhere = words(
+            f"such as the params of a model? Then pass it to f, as in f = lambda {word}: "
+            f"loss({{**params, '{word}': {word}}})",
+            "and not from the point that it is sent? Then take it from there",
+        )
+        said = (
+            f"f did not change when {names} was moved, but the claimed gradient is not zero. Does "
+            f"f read {word} from somewhere else, {elsewhere}. If not, f is flat here "
+            "(a dead unit, a clipped or a rounded value), and the gradient is zero"
+        )
+        self.fault("ignores-input", names, said)
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Record a derivative that has fewer digits than its input or output."""

@@ -6,6 +6,7 @@ of single entries use vectors with one 1 and zeros, so they test neither.
 
 import math
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -170,6 +171,50 @@ class Identities:
             said = f"{product.who} gives NaN or infinity for a random direction"
             product.fault("nonfinite", product.who, said)
         return flat
+
+
+def rounding_of_claims(
+    claims: Claims, columns: Array, rows: Array, claimed: Array, sizes: Array, seed: int
+) -> Array | None:
+    """Return how much some claims change at a point a few spacings of x away, as rounding.
+
+    Parameters
+    ----------
+    claims : Claims
+        The claims; None is returned for those that cannot be asked for elsewhere.
+    columns, rows : ndarray of int
+        Which outputs, and which coordinates.
+    claimed : ndarray, shape (rows, columns)
+        The claims at x.
+    sizes : ndarray, shape (rows,)
+        The sizes of the coordinates.
+    seed : int
+        Another seed gives another point.
+    """
+    there, size = claims.nearby(columns, seed), sizes[:, None]
+    if there is None:
+        return None
+    own = np.nan_to_num(np.abs(there[rows] - claimed))
+    largest = np.abs(claimed).max(axis=0), (np.abs(claimed) * size).max(axis=0) / size
+    scale = np.fmin(*largest)
+    # One entry may stay equal by chance, but the others change.
+    share = np.nan_to_num(own / scale)
+    own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
+    # A completely different claim next to x is not rounding: it is a switch.
+    switch = own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))
+    return np.where(switch, 0.0, own)
+
+
+def blame(claims: Claims, right: bool, wrong: bool) -> None:
+    """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
+    if right or wrong:
+        said = f". The measured slopes disagree with {claims.who}"
+        if right:
+            said = f". The measured slopes agree with {claims.who}, so the error is in "
+            said += "vjp" if claims.by_rows else "jvp"
+        for k, fault in enumerate(claims.faults):
+            if fault.subject == NOT_ADJOINT:
+                claims.faults[k] = replace(fault, sentence=fault.sentence + said)
 
 
 def _rounding(moved: Any, size: Any) -> Any:

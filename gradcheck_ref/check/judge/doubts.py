@@ -6,12 +6,7 @@ Such a doubt turns *fail* into *unsure*, never into *pass*.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import (
-    DRAWS,
-    ROUNDING_AT_MOST,
-    ROUNDINGS_OF_PRODUCT,
-    SMALL_ROUNDING,
-)
+from gradcheck_ref.check.claim.identities import DRAWS, ROUNDINGS_OF_PRODUCT, rounding_of_claims
 from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
@@ -35,42 +30,28 @@ MOST_COLUMNS = 100
 def weigh_own_rounding(evidence: Evidence) -> None:
     """Measure the rounding of refused claims at points next to x, and allow for it."""
     question, wrong = evidence.question, evidence.ruling.verdict == FAIL
-    claims, here = question.claims, question.ask.here
+    claims = question.claims
     columns = np.flatnonzero(wrong.any(axis=0))[:MOST_COLUMNS]
     if not columns.size or claims.random:
         return
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers of the size of x, or of 1, cancel.
     inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.sizes.max()))
-    nothing = np.abs(here) <= inside / 10
+    nothing = np.abs(question.ask.here) <= inside / 10
     zeros = (evidence.claimed == 0) & nothing
     rounding = np.where(zeros, inside, 0.0)
     for draw in range(DRAWS):
-        there = claims.nearby(columns, question.seed + draw)
-        if there is None:
+        seed, here = question.seed + draw, evidence.claimed[:, columns]
+        own = rounding_of_claims(claims, columns, evidence.rows, here, evidence.sizes, seed)
+        if own is None:
             break
-        own = OWN_ROUNDINGS * _change(evidence, there, columns)
-        rounding[:, columns] = np.fmax(rounding[:, columns], own)
+        rounding[:, columns] = np.fmax(rounding[:, columns], OWN_ROUNDINGS * own)
         # An error ten times as large as the rounding has another cause.
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
     if (wrong & (rounding > 0)).any():
         evidence.doubts = Doubts(own_rounding=rounding)
         evidence.judge()
-
-
-def _change(evidence: Evidence, there: Array, columns: Array) -> Array:
-    """Return how much the claims for some columns change at a point next to x, as rounding."""
-    claimed = np.abs(evidence.claimed[:, columns])
-    size = evidence.sizes[:, None]
-    own = np.nan_to_num(np.abs(there[evidence.rows] - evidence.claimed[:, columns]))
-    scale = np.fmin(claimed.max(axis=0), (claimed * size).max(axis=0) / size)
-    # One entry may stay equal by chance, but the others change.
-    share = np.nan_to_num(own / scale)
-    own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
-    # A completely different claim next to x is not rounding: it is a switch.
-    switch = own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))
-    return np.where(switch, 0.0, own)
 
 
 @QUIETLY

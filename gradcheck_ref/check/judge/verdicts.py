@@ -1,19 +1,17 @@
 """The last word on the claims: doubts about a fail, inputs that f ignores, and the results."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.claim.identities import NOT_ADJOINT
+from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_ties
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
-from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.parts import Part
 
 # A step, relative to x, that shows how f changes when all entries of an input move.
@@ -22,15 +20,16 @@ FAR = 2.0**-3
 
 def verdicts(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
-    evidence = findings.on_axes
+    evidence, others = findings.on_axes, findings.certificate
     if (evidence.ruling.verdict == FAIL).any():
         weigh_own_rounding(evidence)
     if ((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)).any():
         weigh_ties(evidence)
-    reason = evidence.reasons()
-    if (evidence.ruling.verdict == FAIL).any():
+    reason, verdict = evidence.reasons(), evidence.ruling.verdict
+    if (verdict == FAIL).any():
         _note_ignored(evidence, reason)
-    _name_wrong_product(findings)
+    right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
+    blame(evidence.question.claims, bool(right), bool((verdict == FAIL).any()))
     return tuple(_pairs(evidence, reason))
 
 
@@ -49,38 +48,8 @@ def _note_ignored(evidence: Evidence, reason: Array) -> None:
             continue
         reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
         ignored.append(part.name)
-    if not ignored:
-        return
-    names = " or ".join(ignored)
-    word = ignored[0] if ignored[0].isidentifier() else "W"
-    elsewhere = words(
-        f"such as the params of a model? Then pass it to f, as in f = lambda {word}: "
-        f"loss({{**params, '{word}': {word}}})",
-        "and not from the point that it is sent? Then take it from there",
-    )
-    question.claims.fault(
-        "ignores-input",
-        names,
-        f"f did not change when {names} was moved, but the claimed gradient is not zero. Does f "
-        f"read {word} from somewhere else, {elsewhere}. If not, f is flat here "
-        "(a dead unit, a clipped or a rounded value), and the gradient is zero",
-    )
-
-
-def _name_wrong_product(findings: Findings) -> None:
-    """If the adjoint identity fails, say which of the two products disagrees with the numbers."""
-    verdict, certificate = findings.on_axes.ruling.verdict, findings.certificate
-    claims = findings.on_axes.question.claims
-    if (verdict == FAIL).any():
-        blame = f". The measured slopes disagree with {claims.who}"
-    elif (verdict == PASS).all() and (certificate.verdict == PASS if certificate else verdict.size):
-        blame = f". The measured slopes agree with {claims.who}, so the error is in "
-        blame += "vjp" if claims.by_rows else "jvp"
-    else:
-        return
-    for k, fault in enumerate(claims.faults):
-        if fault.subject == NOT_ADJOINT:
-            claims.faults[k] = replace(fault, sentence=fault.sentence + blame)
+    if ignored:
+        question.claims.ignored(ignored)
 
 
 def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
