@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from docstrings import faults_of, names_in, section
+from road import length_of
 
 import gradcheck_ref
 
@@ -299,6 +300,128 @@ def test_the_law_allows_these_imports(module, source):
 def test_the_law_forbids_these_imports(module, source, named):
     (sentence,) = violations(module, source, A_PACKAGE)
     assert named in sentence.split(";")[0]
+
+
+# --- the road through the check --------------------------------------------------------------
+
+# lines -> samples -> witnesses -> rulings -> results -> report: one direction, and one place for
+# each decision. The order of the rooms is in LAW.
+ROADS = [name for name in SOURCES if fits(name, CHECK)]
+
+
+def sets_a_verdict(source):
+    """Return the lines that write into an array of verdicts, as `verdict[...] = FAIL` does."""
+    targets = [
+        target
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign | ast.AugAssign)
+        for target in getattr(node, "targets", None) or [node.target]
+        if isinstance(target, ast.Subscript)
+    ]
+    names = [(getattr(t.value, "attr", getattr(t.value, "id", "")), t.lineno) for t in targets]
+    return [line for name, line in names if name == "verdict"]
+
+
+def calls_f(source):
+    """Return the lines that call f, or have the inputs call something."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    found = []
+    for node in calls:
+        of = getattr(node.func, "value", None)
+        owner = getattr(of, "attr", getattr(of, "id", ""))
+        if called(node) == "f" or (called(node) == "call" and owner == "inputs"):
+            found.append(node.lineno)
+    return found
+
+
+def holds_f(source):
+    """Return the lines that keep f in an object."""
+    return [
+        target.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Assign)
+        for target in ast.walk(ast.Tuple(node.targets))
+        if isinstance(target, ast.Attribute) and target.attr == "f"
+    ]
+
+
+def has_state(source):
+    """Return the lines that change the state of a module."""
+    return [node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Global)]
+
+
+ROOMS_FOR = [
+    (sets_a_verdict, "check.judge.*"),
+    (calls_f, "check.call.* check.claim.*"),  # claim has the inputs call the gradient
+    (holds_f, "check.call.*"),
+    (has_state, "check.call.crew"),  # in a worker process, which has nothing else
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "rooms"), ROOMS_FOR, ids=lambda one: getattr(one, "__name__", "")
+)
+def test_a_thing_is_done_in_its_room_only(lines, rooms):
+    found = {module: lines(source_of(module)) for module in ROADS if not fits(module, rooms)}
+    assert {module: where for module, where in found.items() if where} == {}
+
+
+@pytest.mark.parametrize(
+    ("lines", "source"),
+    [
+        (sets_a_verdict, "verdict[mine] = 2"),
+        (sets_a_verdict, "self.ruling.verdict[0] |= 2"),
+        (calls_f, "def check(f):\n    return f(1)"),
+        (calls_f, "probe.f(x)"),
+        (calls_f, "self.ask.inputs.call(g, values)"),
+        (holds_f, "class A:\n    def __init__(self, f):\n        self.x, self.f = 1, f"),
+        (has_state, "def f():\n    global reached"),
+    ],
+)
+def test_what_is_done_outside_its_room_is_found(lines, source):
+    assert lines(source)
+
+
+def classes_of(module):
+    """Return the classes that a module defines."""
+    return [node for node in ast.parse(source_of(module)).body if isinstance(node, ast.ClassDef)]
+
+
+def attributes_of(definition):
+    """Return the names of the attributes of a class: its fields, and what its methods set."""
+    fields = [n.target.id for n in definition.body if isinstance(n, ast.AnnAssign)]
+    is_set = [
+        node.attr
+        for node in ast.walk(definition)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and getattr(node.value, "id", "") == "self"
+    ]
+    return {*fields, *is_set}
+
+
+def test_a_class_of_the_check_has_a_name_of_its_own():
+    named = [(one.name, module) for module in SOURCES for one in classes_of(module)]
+    twice = {
+        name: sorted(module for other, module in named if other == name)
+        for name, module in named
+        if fits(module, CHECK)
+    }
+    assert {name: modules for name, modules in twice.items() if len(modules) > 1} == {}
+
+
+def test_a_class_of_the_check_has_at_most_12_attributes():
+    many = {
+        one.name: sorted(attributes_of(one))
+        for module in ROADS
+        for one in classes_of(module)
+        if len(attributes_of(one)) > 12
+    }
+    assert many == {}
+
+
+def test_the_steps_of_a_check_fit_on_a_screen():
+    assert length_of(PACKAGE / "check" / "examine.py", "examine") <= 40
 
 
 # --- one number, one word --------------------------------------------------------------------
