@@ -55,15 +55,15 @@ class Findings(NamedTuple):
 
 def explore(question: Question) -> Findings:
     """Measure the lines that give the most evidence, and return the results."""
-    size, every, ask = question.size, np.arange(question.size), question.ask
+    size, ask = question.size, question.ask
     ask.try_many(Line(ask.inputs, 0, 1))  # now, so that its evaluations count before the rest
     if not np.isfinite(ask.here).all():  # no line has a slope there
-        return Findings(axes_of(question, every[:ALL_AXES]))
+        return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
     if size <= ALL_AXES:
         if question.affordable <= size:  # later there are no evaluations left for the noise
             question.noise.measure()
         if size <= question.affordable:
-            return Findings(axes(question, every).settle())
+            return Findings(axes(question, np.arange(size)).settle())
     return _together(beside_claims(question))
 
 
@@ -81,12 +81,11 @@ def _together(question: Question) -> Findings:
                 break
             agree = _agree(together)
 
-    size, every = question.size, np.arange(question.size)
-    unconfirmed = together.unconfirmed() if agree else every
-    few = size <= AXES_IN_DOUBT and not question.limited
-    all_axes = few and bool(unconfirmed.size or together.corrections)
+    size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
+    unconfirmed = together.unconfirmed() if agree else np.zeros(0, int)
+    all_axes = few and bool(not agree or unconfirmed.size or together.corrections)
     if all_axes:
-        rows = every
+        rows = np.arange(size)
     elif agree:
         affordable = int(question.affordable / WITNESSES_EACH)
         rows = unconfirmed[:affordable]

@@ -297,7 +297,7 @@ class Together:
             effect = np.abs(axes(question, rows).claimed) * units
         else:
             every = max(1, question.size // PIECE)
-            effect = np.concatenate([effect[::every] for _, effect, _ in self._effects()])
+            effect = np.concatenate([effect[::every].copy() for _, effect, _ in self._effects()])
         usable = np.isfinite(effect) & (effect > 0)
         typical, known = np.zeros(effect.shape[1]), usable.any(axis=0)
         for k in np.flatnonzero(known):
