@@ -68,7 +68,7 @@ class Together:
         # Which coordinates the lines move, eight to a byte: all, or those still unconfirmed.
         self.moves: Array | None = None
         self.rounds, self.moving = 0, question.size + 1
-        self.target, self.typical = self._target(), self._typical()
+        self.target, self.typical = self._scales()
         self.evidence = self.along([]).settle()
 
     @property
@@ -109,7 +109,7 @@ class Together:
         moves = np.zeros(self.question.size, bool)
         moves[left] = True
         self.moves, self.moving, self.rounds = np.packbits(moves), left.size, self.rounds + 1
-        self.target = self._target()
+        self.target, _ = self._scales()
         self.evidence = self.along([]).settle()
 
     def correct(self, wrong: Evidence) -> None:
@@ -276,30 +276,31 @@ class Together:
             keep = slice(None) if moving is None else moving[rows]
             yield rows[keep], (np.abs(claimed) * units)[keep], room[keep]
 
-    def _target(self) -> Array:
-        """Return the T that would confirm every entry, by output."""
-        if not self.entrywise:
-            return np.zeros(self.question.ask.here.size)
-        smallest = [room.min(axis=0, initial=np.inf) for _, _, room in self._effects()]
-        return np.asarray(np.fmin.reduce(smallest, axis=0))
-
     @QUIETLY
-    def _typical(self) -> Array:
-        """Return the median effect of an entry on each output, for a step of its unit.
+    def _scales(self) -> tuple[Array, Array]:
+        """Return the T that would confirm every entry, and the typical effect, by output.
 
-        A median: a single huge entry does not make all others look small.
+        That is the median effect of an entry for a step of its unit: a single huge entry does not
+        make all others look small.
         """
         question, inputs = self.question, self.question.ask.inputs
+        outputs = question.ask.here.size
+        target = np.zeros(outputs)
         if question.claims.matrix is None:
             rng = np.random.default_rng(question.seed)
             rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
             units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
             effect = np.abs(axes(question, rows).claimed) * units
         else:
-            every = max(1, question.size // PIECE)
-            effect = np.concatenate([effect[::every].copy() for _, effect, _ in self._effects()])
+            every, effects, smallest = max(1, question.size // PIECE), [], []
+            for _, effect, room in self._effects():
+                effects.append(effect[::every].copy())  # a view would keep the whole piece
+                smallest.append(room.min(axis=0, initial=np.inf))
+            effect = np.concatenate(effects)
+            if self.entrywise:
+                target = np.fmin.reduce(smallest, axis=0)
         usable = np.isfinite(effect) & (effect > 0)
-        typical, known = np.zeros(effect.shape[1]), usable.any(axis=0)
+        typical, known = np.zeros(outputs), usable.any(axis=0)
         for k in np.flatnonzero(known):
             typical[k] = np.median(effect[usable[:, k], k])
         if question.claims.matrix is None and not known.all():
@@ -310,7 +311,7 @@ class Together:
             typical = np.where(known, typical, rms)
         # A sum of n outputs with random signs grows as sqrt(n).
         mix = question.ask.mix
-        return typical if mix is None else typical / math.sqrt(mix.shape[1])
+        return target, typical if mix is None else typical / math.sqrt(mix.shape[1])
 
 
 def _subtract(evidence: Evidence, errors: dict[int, Array]) -> None:
