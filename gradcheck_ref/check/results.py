@@ -18,7 +18,7 @@ FAIL_BARS = 3.0
 
 
 class Given(NamedTuple):
-    """What a diagnosis reads of one input against one output, besides the numbers of a pair.
+    """The part of a pair that a diagnosis reads besides the numbers.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from gradcheck_ref.structure.trees import Tree
 
 
 class Product(NamedTuple):
-    """What somebody gives as the derivative of f.
+    """A function, or an array, that somebody gives as the derivative of f.
 
     Attributes
     ----------

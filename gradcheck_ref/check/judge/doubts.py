@@ -18,10 +18,6 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS = 4.0
 
-# Random lines on which to look for a tie if f is flat along an axis: f may be flat along half of
-# them, too.
-TIE_LINES = 4
-
 # At most this many refused columns of a Jacobian are computed again at points next to x.
 MOST_COLUMNS = 100
 
@@ -72,7 +68,7 @@ def weigh_ties(evidence: Evidence) -> None:
     found: Array = failing & (equal | still)
     if not found.any():
         return
-    count = TIE_LINES if still.any() else 1
+    count = 4 if still.any() else 1  # f may be flat along half of the lines, too
     lines = [Line(inputs, 0, inputs.size, (question.seed, k)) for k in range(count)]
     if len(evidence.lines) == inputs.size:
         directions = np.array([line.direction for line in lines])

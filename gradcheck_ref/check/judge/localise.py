@@ -20,9 +20,8 @@ from gradcheck_ref.check.judge.together import LINES, Together
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
-# After a line that refuses, three more show if one entry is wrong or several. One is identified by
-# its signs: a line for each bit of its number, plus four because one sign in ten may be wrong.
-MORE_LINES, SURPLUS = 3, 4
+# After a line that refuses, three more show if one entry is wrong or several.
+MORE_LINES = 3
 
 # Residuals are equal if they differ by at most a tenth plus their bars. One sign in ten may be
 # wrong, because a line may have a wrong slope.
@@ -50,7 +49,8 @@ def _suspects(together: Together) -> Iterator[Array]:
     together.measure(1 + MORE_LINES)
     column = off_by_the_same(together.evidence)
     if column is not None:
-        together.measure(min(LINES, math.ceil(math.log2(together.question.size)) + SURPLUS))
+        # A line for each bit of its number, and four more because one sign in ten may be wrong.
+        together.measure(min(LINES, math.ceil(math.log2(together.question.size)) + 4))
         rows = match(together.evidence, column)[: together.question.affordable]
         if rows.size:
             yield rows

@@ -32,13 +32,6 @@ TOUCHING = 1.25
 # printed numbers, they stand for a smooth function.
 STAIRS = 3e4
 
-# A one-sided slope is sharp if its bar is at most this fraction of it. Slopes that grow without
-# end, at least by the ratio of the steps (1.6) from step to step, have longer bars.
-SHARP = 0.3
-
-# The bar of a slope of 0 is short enough if it shows f to eight digits over the length of x.
-ZERO_TO = 1e8
-
 
 class Ruling(NamedTuple):
     """The verdicts on the claims along some lines: arrays of shape (lines, outputs)."""
@@ -51,13 +44,10 @@ class Ruling(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """What speaks for a claim besides the witnesses: it prevents a fail, and never gives a pass."""
+    """Reasons to doubt a fail, besides the witnesses: they never make a claim pass."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
-
-
-NONE = Doubts()
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -78,7 +68,7 @@ def rule(
     noise: Noise,
     sizes: Array,
     starved: Array,
-    doubts: Doubts = NONE,
+    doubts: Doubts,
 ) -> Ruling:
     """Judge the claims along some lines by all their witnesses.
 
@@ -91,11 +81,11 @@ def rule(
     rtol : float
         The relative tolerance.
     noise : Noise
-        What is known of the values of f.
+        The noise of f, and other facts about its values.
     sizes, starved : ndarray, shape (lines,)
         The size of x along each line, and whether no evaluations were left for another witness.
     doubts : Doubts
-        What speaks for the claims.
+        Reasons to doubt a fail.
     """
     bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
@@ -140,8 +130,9 @@ def _agreed(
     if np.count_nonzero(refuses, axis=0).max(initial=0) < 2:
         return fails, chosen
     sides = off <= FAIL_BARS * bar
-    # At the edge of a domain slopes may grow without end, and long bars overlap by chance.
-    refuses = refuses & ((witnesses.state != EDGE) | (bar <= SHARP * np.abs(slope)))
+    # At the edge of a domain slopes may grow without end, at least by the ratio of the steps (1.6)
+    # from step to step. Their long bars overlap by chance.
+    refuses = refuses & ((witnesses.state != EDGE) | (bar <= 0.3 * np.abs(slope)))
     for a, b in combinations(range(len(bar)), 2):
         apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
@@ -182,14 +173,14 @@ def _stands_still(witnesses: Witnesses, noise: Noise, sizes: Array) -> Array:
 def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes: Array) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
-    The bar must be short enough to show a slope that matters, over a length of 1 and of x. And the
-    longest useful step must have been tried: if f has a large offset, the rounding of f may hide a
-    slope at short steps.
+    The bar must be short enough to show a slope that matters, over a length of 1, and to eight
+    digits of f over the length of x. And the longest useful step must have been tried: if f has a
+    large offset, the rounding of f may hide a slope at short steps.
     """
     bar, size, here = witnesses.bar, witnesses.size, noise.ask.here
     zero = np.abs(claimed) <= 8 * noise.eps * np.abs(here)
     zero = zero & (np.abs(witnesses.slope) <= bar) & (bar <= rtol * size)
-    zero &= bar * sizes <= ZERO_TO * noise.eps * size
+    zero &= bar * sizes <= 1e8 * noise.eps * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
     limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, sizes) / 10)
     far = (limits & (witnesses.state <= ROUGH)).any(axis=0)
@@ -199,7 +190,7 @@ def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes
 
 @QUIETLY
 def reasons(
-    ruling: Ruling, witnesses: Witnesses, claimed: Array, noise: Noise, doubts: Doubts = NONE
+    ruling: Ruling, witnesses: Witnesses, claimed: Array, noise: Noise, doubts: Doubts
 ) -> Array:
     """Return the reason of each verdict, in the words of `Pair.reason`."""
     verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state

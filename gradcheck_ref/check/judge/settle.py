@@ -11,7 +11,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.rule import CLEARLY, NONE, Ruling, reasons, rule, sharpest
+from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, reasons, rule, sharpest
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -36,12 +36,6 @@ UP, DOWN = 16.0, 64.0
 # To confirm a refusal, the step is so long that rounding is 1/VISIBLE of the error, or of the
 # slope, and at least CLOSEST spacings of x, because products with x round, too.
 VISIBLE, CLOSEST = 128.0, 8192
-
-# If steps that differ by this factor show the same jump of the slope, the kink is at x.
-AT_X = 1e5
-
-# Steps longer than this many times the size of x (or 1) measure a different part of f.
-FARTHEST = 32.0
 
 # The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
@@ -101,7 +95,7 @@ class Evidence:
         self, question: Question, lines: Sequence[Line], claimed: Array, least: Least, rtol: float
     ) -> None:
         self.question, self.lines, self.claimed = question, list(lines), claimed
-        self.least, self.rtol, self.doubts = least, rtol, NONE
+        self.least, self.rtol, self.doubts = least, rtol, Doubts()
         self.samples = Samples.none(len(lines), claimed.shape[1])
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
         self.sizes = np.array([line.size for line in lines])
@@ -214,7 +208,8 @@ class Evidence:
         """Choose the next step along a line; 0 if none is needed, or none would help."""
         tried = self.samples.steps[:, i]
         tried = tried[np.isfinite(tried)]
-        farthest = FARTHEST * max(1.0, float(self.sizes[i]))
+        # Steps longer than 32 times the size of x (or 1) measure a different part of f.
+        farthest = 32 * max(1.0, float(self.sizes[i]))
         for step in self._candidates(i, tried):
             # A step that is almost equal to another one gives no new evidence.
             if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
@@ -273,8 +268,8 @@ class Evidence:
         short = float(np.where(tried & ~too_long, known.step, 0.0).max())
         long = float(np.where(too_long, known.step, np.inf).min())
         same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
-        if last.jump > 0 and same.max() > AT_X * same.min():
-            return 0.0  # the kink is at x
+        if last.jump > 0 and same.max() > 1e5 * same.min():
+            return 0.0  # the kink is at x: steps of so different lengths show the same jump
         scale, bend = float(self.sizes[i]) / 100, float(last.truncation + last.kink)
         if not last.too_long or last.state == LOST:
             step = max(UP * short, scale)

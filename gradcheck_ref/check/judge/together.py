@@ -27,8 +27,8 @@ from gradcheck_ref.structure.units import PIECE
 LINES, FEWEST_LINES = 20, 7
 
 # T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
-# kinks, is measured again with a step CLOSER times shorter, RETRIES times at most.
-WORSE, CLOSER, RETRIES, AMONG_KINKS = 20.0, 3.0, 6, 3
+# kinks, is measured again with a step CLOSER times shorter, six times at most.
+WORSE, CLOSER = 20.0, 3.0
 
 
 def beside_claims(question: Question) -> Question:
@@ -130,9 +130,9 @@ class Together:
             self.evidence = self.along([self.line(0)]).settle()
             have = 1
         while 0 < have < count:
-            # Lines across kinks need more witnesses: a few good lines are better than many bad.
+            # Lines across kinks need about three: a few good lines are better than many bad.
             once = np.count_nonzero(np.isfinite(self.evidence.samples.steps[:, -1])) <= 1
-            affordable = self.on_lines.affordable // (1 if once else AMONG_KINKS)
+            affordable = self.on_lines.affordable // (1 if once else 3)
             most = have + max(affordable, min(1, self.on_lines.affordable))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
@@ -155,7 +155,7 @@ class Together:
         enough.
         """
         steps = np.full(len(self.evidence.lines), self._step)
-        for _ in range(RETRIES):
+        for _ in range(6):
             best = self.evidence.best
             enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
             off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
