@@ -64,3 +64,24 @@ def test_bars_cover_the_truth_of_smooth_functions(f, slope):
     assert len(inside) > 200
     assert np.mean(inside) >= 0.97  # four standard deviations of a rounding that is not normal
     assert np.mean(sharp) >= 0.97  # not by being endless
+
+
+def test_witnesses_are_read_without_a_call_and_anew_when_more_is_known_of_the_noise():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return float(np.sin(x[0]) + 1e-6 * np.sin(1e9 * x[0]))
+
+    inputs = Inputs(f, np.array([0.7]))
+    ask, lines = Ask(f, inputs), [Line(inputs, 0, 1)]
+    noise = Noise(ask, 0)
+    samples = sample(ask, noise, lines, np.zeros(1, int), np.array([3e-3]))
+    facts, count = samples.values.copy(), len(calls)
+    before = read(samples, lines, noise).bar
+    assert len(calls) == count
+    noise.measure()
+    after = read(samples, lines, noise)
+    np.testing.assert_array_equal(samples.values, facts)
+    assert not np.array_equal(after.bar, before)
+    assert abs(after.slope - np.cos(0.7)) <= after.bar
