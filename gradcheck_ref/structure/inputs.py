@@ -91,8 +91,7 @@ class Inputs(Side):
     @property
     def differentiated(self) -> list[int]:
         """The positions of the arguments that hold something to differentiate."""
-        starts = self.forest.starts
-        return sorted({bisect_right(starts, k) - 1 for k in self.parts})
+        return sorted({self.forest.tree_of[k] for k in self.parts})
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with ``first``, followed by these values for the inputs."""
@@ -247,10 +246,10 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
         ("torch", False): "torch.utils._pytree.tree_map(lambda t: t.detach().numpy(), {})",
         ("jax", False): "jax.tree.map(np.asarray, {})",
     }
-    trees = [tree for tree in forest.trees for _ in tree.names]
-    for value, tree in zip(values, trees, strict=True):
+    for value, tree in zip(values, forest.tree_of, strict=True):
         if framework := framework_of(value):
-            return ways[framework, tree.is_leaf].format(tree.name)
+            is_leaf = isinstance(forest.forms[tree], int)
+            return ways[framework, is_leaf].format(forest.trees[tree])
     return "np.asarray(x, float)"
 
 
