@@ -46,7 +46,7 @@ class Part:
         """How many real coordinates there are."""
         return math.prod(self.shape) * (2 if self.is_complex else 1)
 
-    @property
+    @cached_property
     def stretch(self) -> slice:
         """The slice of the flat vector that holds this part."""
         return slice(self.start, self.start + self.size)
@@ -74,12 +74,13 @@ class Part:
             return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
         return np.ascontiguousarray(array, dtype).reshape(-1)
 
-    def array(self, coordinates: Array) -> Array:
-        """Return flat real coordinates as an array of this part's shape and dtype."""
-        if self.is_complex:
-            pairs = coordinates.reshape(-1, 2)
-            return (pairs[:, 0] + 1j * pairs[:, 1]).astype(self.dtype).reshape(self.shape)
-        return coordinates.astype(self.dtype).reshape(self.shape)
+    def array(self, coordinates: Array, copy: bool = True) -> Array:
+        """Return flat real coordinates as an array of this part's shape and dtype.
+
+        Without a copy it is a view of the coordinates, unless its numbers have fewer digits.
+        """
+        real = coordinates.astype(self.real_dtype, copy=copy)
+        return real.view(self.dtype).reshape(self.shape)
 
 
 class Side:

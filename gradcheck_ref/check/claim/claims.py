@@ -142,7 +142,8 @@ class Claims:
         if self.matrix is not None:
             return line.dot(self.matrix)
         tangent = np.zeros(self.ask.inputs.size, self.ask.inputs.dtype)
-        tangent[line.start : line.stop] = line.direction
+        for start, stop, piece in line.pieces():
+            tangent[start:stop] = piece
         return self.product(tangent)
 
     def _vector_for(self, number: int) -> Array:
