@@ -124,7 +124,8 @@ class Inputs(Side):
     def _with(self, constants: list[Any], coordinates: Array) -> list[Any]:
         values = constants.copy()
         for k, part in self.parts.items():
-            values[k] = part.array(coordinates[part.stretch], copy=False)
+            ours, same = coordinates[part.stretch], part.dtype == self.dtype
+            values[k] = ours.reshape(part.shape) if same else part.array(ours)
         return values
 
     @cached_property

@@ -74,13 +74,9 @@ class Part:
             return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
         return np.ascontiguousarray(array, dtype).reshape(-1)
 
-    def array(self, coordinates: Array, copy: bool = True) -> Array:
-        """Return flat real coordinates as an array of this part's shape and dtype.
-
-        Without a copy it is a view of the coordinates, unless its numbers have fewer digits.
-        """
-        real = coordinates.astype(self.real_dtype, copy=copy)
-        return real.view(self.dtype).reshape(self.shape)
+    def array(self, coordinates: Array) -> Array:
+        """Return flat real coordinates as a new array of this part's shape and dtype."""
+        return coordinates.astype(self.real_dtype).view(self.dtype).reshape(self.shape)
 
 
 class Side:

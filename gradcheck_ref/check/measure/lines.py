@@ -5,7 +5,7 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line each coordinate moves by t times its own unit, with a random sign.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -39,14 +39,14 @@ class Line:
         return abs(float(self.inputs.x[self.start])) if self.seed is None else 1.0
 
     @cached_property
-    def _place(self) -> tuple[Part, int]:
+    def place(self) -> tuple[Part, int]:
         """The input that an axis belongs to, and the number of its coordinate within."""
         return self.inputs.locate(self.start)
 
     @property
     def spacing(self) -> float:
         """The distance between numbers near x, relative to x."""
-        return self.inputs.eps if self.seed is not None else self._place[0].eps
+        return self.inputs.eps if self.seed is not None else self.place[0].eps
 
     @property
     def unit(self) -> float:
@@ -54,13 +54,6 @@ class Line:
         if self.seed is not None:
             return 1.0
         return float(powers_of_two(np.array([self.size or self.inputs.typical]))[0])
-
-    def taken(self, steps: Array) -> Array:
-        """Return how far these steps move x after rounding."""
-        if self.seed is not None:
-            return steps  # units are powers of two, so short steps are never rounded
-        x, dtype = self.inputs.x[self.start], self._place[0].real_dtype
-        return np.asarray((x + steps).astype(dtype, copy=False).astype(x.dtype, copy=False) - x)
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
@@ -117,7 +110,7 @@ class Line:
         """Name the line and the step, for a message."""
         if self.seed is not None:
             return f"x moved by {t:+.3g} of its size, all coordinates at once"
-        part, within = self._place
+        part, within = self.place
         return f"x with {part.entry(within)} moved by {t:+.3g}"
 
 
@@ -132,6 +125,18 @@ def _unpacked(bits: Array, start: int, stop: int) -> Array:
     first = start // 8
     signs = np.unpackbits(bits[first : -(-stop // 8)]).view(bool)
     return signs[start - 8 * first : stop - 8 * first]
+
+
+def taken(lines: Sequence[Line], steps: Array) -> Array:
+    """Return how far steps along each line, (lines, steps), move x after rounding."""
+    # Units are powers of two, so short steps along a random line are never rounded.
+    axes = [line.inputs.x[line.start] if line.seed is None else 0.0 for line in lines]
+    x = np.array(axes)[:, None]
+    there = x + steps
+    for k, line in enumerate(lines):
+        if line.seed is None and line.place[0].real_dtype != there.dtype:
+            there[k] = there[k].astype(line.place[0].real_dtype)
+    return np.asarray(there - x)
 
 
 def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:

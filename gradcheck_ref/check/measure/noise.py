@@ -92,12 +92,14 @@ class Noise:
     @property
     def levels(self) -> Array:
         """The standard deviation of the noise in each table, (tables, outputs)."""
-        known = np.array(self.measured or [self.floor])
+        least = np.maximum(self.floor, self.ask.nondeterminism)
+        if not self.tables:
+            return least[None]
+        known = np.array(self.measured)
         if len(known) > 1:  # at very close points a float32 inside f may not change at all
             still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
             known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
-        known = np.maximum(np.where(np.isfinite(known), known, 0.0), self.floor)
-        return np.asarray(np.maximum(known, self.ask.nondeterminism))
+        return np.maximum(np.where(np.isfinite(known), known, 0.0), least)
 
     @property
     def typical(self) -> float:
@@ -144,8 +146,8 @@ class Noise:
         if not self.tables:
             # One line may be noisier than most, and equal noise on both sides shows no jump.
             known = np.isfinite(jumps)
-            mean = np.hypot.reduce(np.where(known, jumps, 0.0), axis=1)
-            mean /= np.sqrt(np.maximum(1, known.sum(axis=1)))
+            squares = np.hypot.reduce(np.where(known, jumps, 0.0), axis=1)
+            mean = squares / np.sqrt(np.maximum(1, np.add.reduce(known, axis=1)))
             return np.asarray(np.fmax(np.fmax(levels[0], mean.max(axis=0)), draws))
         # Use the widest table that is not wider than the step.
         widths = self.distances[0] * np.array([line.unit for line in lines])
@@ -171,7 +173,8 @@ class Noise:
         if sum(kept.size for kept in self._seen) < 2**16:
             self._seen.append(values)
         for fits, short in zip(self._fits, map(np.dtype, ("f4", "f2")), strict=True):
-            fits &= ((values == values.astype(short)) | np.isnan(values)).all(axis=0)
+            if fits.any():
+                fits &= ((values == values.astype(short)) | np.isnan(values)).all(axis=0)
             if not fits.any():
                 return  # a value that does not fit in float32 does not fit in float16 either
             # A constant value proves nothing: it may be a round number, such as 0 or 1.

@@ -18,7 +18,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.measure.lines import Line, short_steps
+from gradcheck_ref.check.measure.lines import Line, short_steps, taken
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
@@ -117,8 +117,7 @@ def sample(ask: Ask, noise: Noise, lines: Sequence[Line], rows: Array, steps: Ar
     values = ask.many(points)
     noise.notice(values)
     found.values[0, asked] = values.reshape(asked.size, 2, 3, ask.here.size)
-    moved = [line.taken(row) for line, row in zip(chosen, ts, strict=True)]
-    found.places[0, asked] = np.reshape(moved, (asked.size, 2, 3))
+    found.places[0, asked] = taken(chosen, ts).reshape(asked.size, 2, 3)
     return found
 
 
@@ -163,18 +162,20 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
     rounding[NOISE_IN_SLOPE * level > size] = np.inf
     # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
-    # Two of the three steps give the jump, too, unless the curvature differs between the sides.
-    from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
-    # A kink bends f by the step, not by its square: so far from the steps meant, so far off is it.
-    weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-    at_kink = kink * (1 + weight * np.abs(meant - 1).max(axis=2)) + np.abs(half_jump - from_two)
+    if kink.any():
+        # Two of the three steps give the jump, too, unless the sides have different curvatures.
+        from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
+        # A kink bends f by the step, not by its square: it is as far off as the steps are.
+        weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
+        exact = kink * (1 + weight * np.abs(meant - 1).max(axis=2)) + np.abs(half_jump - from_two)
+        # At a kink as exact as that; next to one up to a fifth too small.
+        kink = np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
     witnesses = Witnesses(
         state=np.where(still, FLAT, SMOOTH),
-        step=np.broadcast_to(h, still.shape),
+        step=h + np.zeros(still.shape),
         slope=slope,
         truncation=truncation,
-        # At a kink as exact as that; next to one up to a fifth too small.
-        kink=np.where(fourth < 1e-3 * kink, at_kink, 1.25 * kink),
+        kink=kink,
         rounding=rounding,
         steepest=np.abs(slopes).max(axis=2),
         size=size,

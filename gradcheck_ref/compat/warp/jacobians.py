@@ -21,7 +21,7 @@ from gradcheck_ref.arguments import Array, as_function, as_step, described, prod
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import note_on
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import Line, taken
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -212,7 +212,7 @@ def _slopes(ask: Ask, row: int, eps: float) -> Array:
     """Return the central differences of all outputs along the axis of a coordinate."""
     axis, (part, within) = Line(ask.inputs, row, row + 1), ask.inputs.locate(row)
     with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
-        ahead, behind = axis.taken(np.array([eps, -eps]))
+        ahead, behind = taken([axis], np.array([[eps, -eps]]))[0]
         step = ahead - behind
         if step == 0 or not np.isfinite(step):
             x = part.real_dtype.type(ask.inputs.x[row])
