@@ -187,7 +187,7 @@ class Returned:
 
     def listed(self, upstream: Any) -> list[Any]:
         """Return an argument with the form of the output as a list by leaves."""
-        count = len(self.forest.trees)
+        count = len(self.forest.forms)
         if self.several and (not isinstance(upstream, tuple | list) or len(upstream) != count):
             raise ValueError(
                 f"fn returns {count} outputs: upstream must be a tuple of as many arrays, "

@@ -250,7 +250,7 @@ class TorchFunction(AtOnce):
         grad_outputs = inputs_and_grad_outputs[count:]
         with self._recording(arguments):
             leaves, returned = self._run(arguments)
-            outputs, several = returned.leaves, len(returned.forest.trees)
+            outputs, several = returned.leaves, len(returned.forest.forms)
             if len(grad_outputs) != several:
                 raise ValueError(
                     f"{len(grad_outputs)} grad_outputs follow the {count} inputs that upstream is "

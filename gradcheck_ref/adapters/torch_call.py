@@ -13,7 +13,7 @@ from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described
 from gradcheck_ref.structure.inputs import parameters_in_order, signature_of
-from gradcheck_ref.structure.trees import Tree
+from gradcheck_ref.structure.trees import Forest, leaves_of
 
 # Advice about a tensor with another dtype.
 OTHERWISE = (
@@ -144,30 +144,29 @@ class ModuleFunction(TorchFunction):
 
     def _with_numbers_for_others(self, output: Any) -> Any:
         """Replace entries that are not tensors by whole numbers, which have no derivative."""
-        tree = Tree(output, "output", self.open_tree)
-        leaves = tree.leaves(output)
+        forest = Forest([output], ["output"], self.open_tree)
+        leaves = forest.leaves([output])
         ours = [isinstance(one, self._torch.Tensor) for one in leaves]
         if all(ours) or not any(ours):
             return output
         nothing = self._torch.zeros((), dtype=self._torch.int64)
-        return tree.built(
-            [one if mine else nothing for one, mine in zip(leaves, ours, strict=True)]
-        )
+        kept = [one if mine else nothing for one, mine in zip(leaves, ours, strict=True)]
+        return forest.built(kept)[0]
 
     def _doubled(self, value: Any, name: str) -> tuple[Any, bool]:
         """Return an input, or a tree such as an LSTM's states, in double; and whether it moves.
 
         It moves if it contains an array.
         """
-        tree = Tree(value, name, self.open_tree)
-        leaves, moves = tree.leaves(value), False
+        forest = Forest([value], [name], self.open_tree)
+        leaves, moves = forest.leaves([value]), False
         for k, one in enumerate(leaves):
             if isinstance(one, self._torch.Tensor) and _has_no_array(one):
                 leaves[k] = _double(one)
-                self.sparse.append(tree.names[k])
+                self.sparse.append(forest.names[k])
             elif isinstance(one, np.ndarray | np.inexact | self._torch.Tensor):
                 leaves[k], moves = _array(one), True
-        return (tree.built(leaves) if moves or self.sparse else value), moves
+        return (forest.built(leaves)[0] if moves or self.sparse else value), moves
 
     def _explain(self, error: Exception, arguments: Arguments) -> None:
         note_on(error, {name: one for name, (one, _) in self.inputs.items()}, lambda: OTHERWISE)
@@ -242,7 +241,7 @@ def _array(value: Any) -> Array:
 
 
 def _any_floating(value: Any, opener: Any) -> bool:
-    leaves = Tree(value, "", opener).leaves(value)
+    leaves = leaves_of(value, opener)
     return any(isinstance(one, np.ndarray) and one.dtype.kind in "fc" for one in leaves)
 
 

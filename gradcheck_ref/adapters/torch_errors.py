@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.adapters.calls import Arguments
-from gradcheck_ref.structure.trees import Tree, opened
+from gradcheck_ref.structure.trees import leaves_of, opened
 
 # torch's words for two dtypes that do not match: in forward, in backward, or in a forward that the
 # backward repeats.
@@ -85,8 +85,7 @@ def _of_what_is_no_tensor(given: Mapping[str, Any], kind: str) -> str:
 
 
 def _is_of_numbers(value: Any) -> bool:
-    tree = Tree(value, "", lambda one: opened(one) if isinstance(one, list | tuple) else None)
-    leaves = tree.leaves(value)
+    leaves = leaves_of(value, lambda one: opened(one) if isinstance(one, list | tuple) else None)
     return bool(leaves) and all(isinstance(one, int | float | np.ndarray) for one in leaves)
 
 

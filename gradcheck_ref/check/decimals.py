@@ -1,6 +1,7 @@
-"""Count the digits of numbers that were written as text with few digits and read again.
+"""How finely numbers are divided: their digits, and the step between them.
 
-Of numbers computed in float64, only one in a hundred million has nine digits or fewer.
+Numbers that were written as text and read again have few digits. Of numbers computed in float64,
+only one in a hundred million has nine digits or fewer.
 """
 
 import numpy as np
@@ -10,8 +11,15 @@ from gradcheck_ref.arguments import Array
 # More digits than this are as good for a check as all of them. C's %g and %f write 6 digits, and a
 # table in a paper has fewer.
 FEW = 9
+# This many different values show how many digits all have. One value in ten has a digit less by
+# chance, because it ends in a 0; the chance that all six have is one in a million.
+SHOWS_DIGITS = 6
 # Rounding to float64 may change a number by this much of itself.
 A_TRACE = 8 * float(np.finfo(np.float64).eps)
+
+# A step between values is longer than COARSE roundings of f (2e-10 of it). Changes of up to MANY
+# steps are multiples of it.
+COARSE, MANY = 2.0**20, 100.0
 
 
 def has_many_digits(value: float) -> bool:
@@ -45,6 +53,24 @@ def digits_of(values: Array) -> int:
         return next(fits, 0)
 
 
+def digits_shown(values: Array) -> int:
+    """Count the digits of the values of a function, if enough of them differ; else 0.
+
+    Whole numbers do not count: they may be exact.
+
+    Examples
+    --------
+    >>> digits_shown(np.arange(6) + 0.125), digits_shown(np.arange(6.0))
+    (4, 0)
+    """
+    known = values[np.isfinite(values)]
+    if any(map(has_many_digits, known.tolist())):
+        return 0
+    different = np.unique(known)
+    whole = (different == np.rint(different)).all()
+    return 0 if whole or different.size < SHOWS_DIGITS else digits_of(different)
+
+
 def places_of(values: Array) -> int | None:
     """Count the decimal places of the number with the most; None if they are many.
 
@@ -71,6 +97,42 @@ def last_digit(values: Array) -> float:
     if not digits:
         return 0.0
     return float(10.0 ** (np.floor(np.log10(_there(values).max())) - max(digits, 6) + 1))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def step_between(values: Array) -> Array:
+    """Find the step, if any, such that all values differ from the first by whole multiples of it.
+
+    ``values`` has the shape (points, outputs), and the result (outputs,), with 0 for no step. This
+    is Euclid's algorithm: the smallest remainder becomes the new step. If the values have changed
+    by few different amounts and have few digits, the step is the smallest change; if they have
+    never changed, it is the unit of the last digit.
+
+    Examples
+    --------
+    >>> step_between(np.array([[0.3], [1.1], [1.5], [-0.1], [0.7]]))
+    array([0.4])
+    """
+    here = values[0]
+    values = np.where(np.isfinite(values), values, here)
+    moves = np.abs(values - here)
+    shortest = COARSE * np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
+    fine = ((moves > 0) & (moves <= shortest)).any(axis=0)  # they have all digits
+    moves[moves <= shortest] = 0.0
+    step = rest = np.where(moves > 0, moves, np.inf).min(axis=0)
+    while (rest < np.inf).any():
+        step = np.fmin(step, rest)
+        step[step <= shortest] = np.inf
+        rest = np.abs(moves - np.rint(moves / step) * step)
+        rest[~((rest > step / 100) & (moves < MANY * step))] = np.inf
+        rest = rest.min(axis=0)
+    counts = np.sort(np.where(moves < MANY * step, np.rint(moves / step), 0.0), axis=0)
+    several = np.count_nonzero(np.diff(counts, axis=0, prepend=0.0), axis=0) >= 4
+    found = np.where(several & (step < np.inf), step, 0.0)
+    if digit := last_digit(values):  # the values of all outputs have few digits
+        few = ~several & ~fine
+        found[few] = np.where(step < np.inf, step, digit)[few]
+    return found
 
 
 def _there(values: Array) -> Array:

@@ -9,7 +9,7 @@ from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.structure.trees import Tree
+from gradcheck_ref.structure.trees import leaves_of
 
 
 def check_vjp(
@@ -297,7 +297,7 @@ def _attribute(
     product = given if given is not None else own
     if product is None and required:
         # A lambda belongs to no framework, but its inputs may.
-        known = map(framework_of, (f, *Tree(inputs, "inputs").leaves(inputs)))
+        known = map(framework_of, (f, *leaves_of(inputs)))
         hint = f"define f.{name}"
         if framework := next(filter(None, known), ""):
             hint = (

@@ -36,68 +36,55 @@ class Inputs(Side):
     keys : list
         The names, or positions, of the arguments of f.
     forest : Forest
-        The arguments, as trees.
-    names, values : list
-        The names and values of the leaves of all arguments. Everything else counts leaves.
+        The arguments, as trees. Everything else counts their leaves.
+    x : ndarray
+        All numbers that are differentiated, in one flat real vector.
+    constants : list
+        The values of all other leaves; None for those that are differentiated.
     """
 
     def __init__(self, f: Callable[..., Any], given: Any) -> None:
         self.by_name = isinstance(given, Mapping)
         self.single = not self.by_name and not isinstance(given, list | tuple)
-        if self.by_name:
-            self.keys, values = list(given), list(given.values())
-        else:
-            values = [given] if self.single else list(given)
-            self.keys = list(range(len(values)))
-        parameters = _parameters_at_hand(f)
-        if self.by_name or not values or len(values) != len(parameters):
-            signature = signature_of(f)
-            self._check_call(signature, len(values))
-            parameters = parameters_in_order(signature)
-        names = _names(parameters, self.keys, self.by_name)
-        self.forest = Forest(values, names, getattr(f, "open_tree", None))
-        self.names, values = self.forest.names, self.forest.leaves(values)
-        constant = getattr(f, "numbers_are_constants", None) is True
-        kept = plain_numbers(values) if constant else set()
-        self.values: list[Any] = [
-            value if k in kept else _own(value, name)
-            for k, (value, name) in enumerate(zip(values, self.names, strict=True))
-        ]
+        arguments = given if self.by_name else dict(enumerate([given] if self.single else given))
+        self.keys, trees = list(arguments), list(arguments.values())
+        self.forest = Forest(trees, self._argument_names(f), getattr(f, "open_tree", None))
+        values = self.forest.leaves(trees)
         # A number is passed to f as a number, which f cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
-        bare = self.forest.bare and not (self.single or self.by_name)
-        self.only_numbers = bare and len(self.numbers) == len(values)
-        self.simple = self.forest.bare and not (self.numbers or self.by_name)
-        # Constants may be whole data sets. So all calls share one copy of each input, and only an
-        # input that moves is copied for each call.
-        self.shared: list[Any] | None = None
-        self.written_to: set[int] = set()
-        arrays = {k: v for k, v in enumerate(self.values) if isinstance(v, np.ndarray)}
-        self._lay([k for k, v in arrays.items() if v.dtype.kind in "fc"], self.names, self.values)
-        self.moving, self.starts = list(self.parts), [part.start for part in self.parts.values()]
+        constant = getattr(f, "numbers_are_constants", None) is True
+        plain = plain_numbers(values) if constant else set()
+        own = [v if k in plain else _own(v, self.names[k]) for k, v in enumerate(values)]
+        moving = [k for k, value in enumerate(own) if _moves(value)]
+        if not moving:
+            raise TypeError(self._nothing_moves(values))
+        self._lay(moving, self.names, own)
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
-        self.eps = max((part.eps for part in self.parts.values()), default=0.0)
-        self.x = self.joined(self.values)
-        self._share_x()
-        if not self.parts:
-            kinds = ", ".join(
-                f"{n} is {described(v)}" for n, v in zip(self.names, values, strict=True)
-            )
-            raise TypeError(
-                f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
-                f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.forest)}"
-            )
+        self.eps = max(part.eps for part in self.parts.values())
+        self.x = self.joined(own)
+        self.constants = [None if k in self.parts else value for k, value in enumerate(own)]
+        self.written_to: set[int] = set()  # constants that f has written to
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the leaves."""
+        return self.forest.names
 
     @property
     def differentiated(self) -> list[int]:
         """The positions of the arguments that hold something to differentiate."""
-        starts = self.forest.starts
-        return sorted({bisect_right(starts, k) - 1 for k in self.parts})
+        return sorted({self.forest.tree_of[k] for k in self.parts})
+
+    @property
+    def only_numbers(self) -> bool:
+        """Whether the inputs were given in order, and each is one number."""
+        one_each = self.forest.bare and not (self.single or self.by_name)
+        return one_each and len(self.numbers) == len(self.constants)
+
+    # --- how f is called --------------------------------------------------------------------------
 
     def call(self, f: Callable[..., Any], values: Sequence[Any], *first: Any) -> Any:
         """Call ``f`` with ``first``, followed by these values for the inputs."""
-        if self.simple:
-            return f(*first, *values)
         values = self._built(values)
         if self.by_name:
             return f(*first, **dict(zip(self.keys, values, strict=True)))
@@ -112,46 +99,46 @@ class Inputs(Side):
 
     def _built(self, values: Sequence[Any]) -> Sequence[Any]:
         if self.numbers:
-            values = [
-                value[()] if k in self.numbers and k in self.parts else value
-                for k, value in enumerate(values)
-            ]
+            numbers = self.numbers & self.parts.keys()
+            values = [value[()] if k in numbers else value for k, value in enumerate(values)]
         return self.forest.built(values)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle every number once: shared inputs are copies, and most values are parts of x."""
-        values = [None if k in self._in_x else value for k, value in enumerate(self.values)]
-        return vars(self) | {"shared": None, "values": values}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the values parts of x again."""
-        vars(self).update(state)
-        self._share_x()
+    # --- the values -------------------------------------------------------------------------------
 
     @property
-    def _in_x(self) -> set[int]:
-        return {k for k, part in self.parts.items() if part.dtype == self.dtype}
+    def values(self) -> list[Any]:
+        """Our own values at x, which f never gets."""
+        return self._with(self.constants, self.x)
 
-    def _share_x(self) -> None:
-        """Make each input a part of x, so that its numbers are stored once."""
-        for k in self._in_x:
-            self.values[k] = self.x[self.parts[k].stretch].reshape(self.parts[k].shape)
+    def at(self, coordinates: Array) -> list[Any]:
+        """Return the inputs at a point: parts of the vector, if possible, which f may write to.
 
-    def copies(self, moved: int | None = None) -> list[Any]:
-        """Return the inputs for a call: a fresh copy of the moved one, and shared copies of others.
-
-        An input that f has ever written to is not shared again, but copied for each call.
+        Constants may be whole data sets. So all calls share one copy of each, unless f has ever
+        written to it.
         """
-        if self.shared is None:
-            self.shared = [
-                value.copy() if isinstance(value, np.ndarray) else value for value in self.values
-            ]
-        values = self.shared.copy()
-        if moved is not None:
-            values[moved] = self.values[moved].copy()
+        values = self._with(self._shared, coordinates)
         for k in self.written_to:
-            values[k] = self.values[k].copy()
+            values[k] = _copied(self.constants[k])
         return values
+
+    def _with(self, constants: list[Any], coordinates: Array) -> list[Any]:
+        values = constants.copy()
+        for k, part in self.parts.items():
+            ours, same = coordinates[part.stretch], part.dtype == self.dtype
+            values[k] = ours.reshape(part.shape) if same else part.array(ours)
+        return values
+
+    @cached_property
+    def _shared(self) -> list[Any]:
+        return list(map(_copied, self.constants))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle every constant once."""
+        return {name: value for name, value in vars(self).items() if name != "_shared"}
+
+    def copies(self) -> list[Any]:
+        """Return the inputs at x, for a call."""
+        return self.at(self.x.copy())
 
     def nearby(self, seed: int) -> list[Any]:
         """Return the inputs with each coordinate moved at random, by at most two spacings.
@@ -160,9 +147,8 @@ class Inputs(Side):
         """
         rng = np.random.default_rng(seed)
         values = self.copies()
-        for k in self.parts:
-            values[k] = values[k].copy()
-            real = values[k].reshape(-1).view(values[k].real.dtype)
+        for k, part in self.parts.items():
+            real = values[k].reshape(-1).view(part.real_dtype)
             real += np.where(real == 0, 0, np.spacing(real) * rng.integers(-2, 3, real.shape))
         return values
 
@@ -170,27 +156,21 @@ class Inputs(Side):
         """Return the name of an input that f has written to, if any, and stop sharing it."""
         for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
             if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
-                self.written_to.add(k)
+                self.written_to |= {k} - self.parts.keys()
                 return self.names[k]
         return None
 
-    def moved_parts(self, coordinates: Array, start: int, stop: int) -> list[Any]:
-        """Return inputs with the values of a flat real vector from start to stop.
+    # --- the coordinates --------------------------------------------------------------------------
 
-        They are views of the vector, so f may write to it; all other inputs are shared copies.
-        """
-        values = self.copies()
-        for k, part in self.parts.items():
-            if part.start < stop and start < part.start + part.size:
-                ours = coordinates[part.stretch]
-                same = part.dtype == self.dtype
-                values[k] = ours.reshape(part.shape) if same else part.array(ours)
-        return values
+    @cached_property
+    def starts(self) -> list[int]:
+        """The number of the first coordinate of each part."""
+        return [part.start for part in self.parts.values()]
 
-    def locate(self, coordinate: int) -> tuple[int, int]:
+    def locate(self, coordinate: int) -> tuple[Part, int]:
         """Return which input a flat coordinate belongs to, and its number within."""
         number = bisect_right(self.starts, coordinate) - 1
-        return self.moving[number], coordinate - self.starts[number]
+        return [*self.parts.values()][number], coordinate - self.starts[number]
 
     @cached_property
     def typical(self) -> float:
@@ -211,21 +191,46 @@ class Inputs(Side):
             return self._units[start:stop].copy()
         return units_of(self.x[start:stop], start, self._typical)
 
-    def _check_call(self, signature: inspect.Signature | None, count: int) -> None:
+    # --- what may be wrong ------------------------------------------------------------------------
+
+    def _argument_names(self, f: Callable[..., Any]) -> list[str]:
+        """Name the arguments as f does, if f takes them."""
+        names, count = _parameters_at_hand(f), len(self.keys)
+        if self.by_name or not count or len(names) != count:
+            signature = signature_of(f)
+            self._insist_on(signature)
+            names = parameters_in_order(signature)
+        if self.by_name:
+            return [str(key) for key in self.keys]
+        if len(names) >= count and not any(name.startswith("_") for name in names):
+            return list(names[:count])
+        return [f"inputs[{key}]" for key in self.keys] if count > 1 else ["x"]
+
+    def _insist_on(self, signature: inspect.Signature | None) -> None:
         if signature is None:
             return
         try:
-            signature.bind(*([None] * count)) if not self.by_name else signature.bind(
-                **dict.fromkeys(self.keys)
-            )
+            if self.by_name:
+                signature.bind(**dict.fromkeys(self.keys))
+            else:
+                signature.bind(*self.keys)
         except TypeError as error:
             hint = "" if self.single else "; for one argument that is a tree, pass [inputs]"
             if not self.single and not self.by_name:
                 hint = "; for one array, pass np.array(inputs), and for one tree [inputs]"
             how = f"by the names {', '.join(map(str, self.keys))}" if self.by_name else "in order"
+            count = len(self.keys)
             raise TypeError(
                 f"inputs holds {count}, passed to f {how}, but f does not take that: {error}{hint}"
             ) from None
+
+    def _nothing_moves(self, values: Sequence[Any]) -> str:
+        each = zip(self.names, values, strict=True)
+        kinds = ", ".join(f"{name} is {described(value)}" for name, value in each)
+        return (
+            f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
+            f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.forest)}"
+        )
 
 
 def plain_numbers(values: Sequence[Any]) -> set[int]:
@@ -247,10 +252,10 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
         ("torch", False): "torch.utils._pytree.tree_map(lambda t: t.detach().numpy(), {})",
         ("jax", False): "jax.tree.map(np.asarray, {})",
     }
-    trees = [tree for tree in forest.trees for _ in tree.names]
-    for value, tree in zip(values, trees, strict=True):
+    for value, tree in zip(values, forest.tree_of, strict=True):
         if framework := framework_of(value):
-            return ways[framework, tree.is_leaf].format(tree.name)
+            is_leaf = isinstance(forest.forms[tree], int)
+            return ways[framework, is_leaf].format(forest.trees[tree])
     return "np.asarray(x, float)"
 
 
@@ -288,18 +293,16 @@ def parameters_in_order(signature: inspect.Signature | None) -> list[str]:
     ]
 
 
-def _names(parameters: Sequence[str], keys: list[Any], by_name: bool) -> list[str]:
-    if by_name:
-        return [str(key) for key in keys]
-    if len(parameters) >= len(keys) and not any(name.startswith("_") for name in parameters):
-        return list(parameters[: len(keys)])
-    return [f"inputs[{key}]" for key in keys] if len(keys) > 1 else ["x"]
+def _moves(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
 
 
 def _own(value: Any, name: str) -> Any:
     """Return a copy of an array or number; anything else is a constant, returned unchanged."""
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "fc":
-        return value.copy()
-    if isinstance(value, np.ndarray | np.inexact | float | complex):
+    if _moves(value) or isinstance(value, np.inexact | float | complex):
         return as_point(value, name)
-    return value
+    return _copied(value)
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value

@@ -97,13 +97,13 @@ class Outputs(Side):
         """Return the leaf for each output; ValueError if they are not arranged as at x."""
         if isinstance(value, tuple | list) != self.several:
             one = "one array" if self.forest.bare else "one tree"
-            one_or_many = f"a tuple of {len(self.forest.trees)}" if self.several else one
+            one_or_many = f"a tuple of {len(self.forest.forms)}" if self.several else one
             raise ValueError(f"{described(value)} instead of {one_or_many}")
         values = list(value) if self.several else [value]
         if self.forest.bare:
             return values
         found, unknown = self.forest.picked(dict(enumerate(values)))
-        unknown += [f"output[{j}]" for j in range(len(self.forest.trees), len(values))]
+        unknown += [f"output[{j}]" for j in range(len(self.forest.forms), len(values))]
         lacking = [name for k, name in enumerate(self.forest.names) if k not in found]
         if lacking or unknown:
             what = f"without {', '.join(lacking)}" if lacking else f"with {', '.join(unknown)}"

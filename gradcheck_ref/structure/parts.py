@@ -46,7 +46,7 @@ class Part:
         """How many real coordinates there are."""
         return math.prod(self.shape) * (2 if self.is_complex else 1)
 
-    @property
+    @cached_property
     def stretch(self) -> slice:
         """The slice of the flat vector that holds this part."""
         return slice(self.start, self.start + self.size)
@@ -75,11 +75,8 @@ class Part:
         return np.ascontiguousarray(array, dtype).reshape(-1)
 
     def array(self, coordinates: Array) -> Array:
-        """Return flat real coordinates as an array of this part's shape and dtype."""
-        if self.is_complex:
-            pairs = coordinates.reshape(-1, 2)
-            return (pairs[:, 0] + 1j * pairs[:, 1]).astype(self.dtype).reshape(self.shape)
-        return coordinates.astype(self.dtype).reshape(self.shape)
+        """Return flat real coordinates as a new array of this part's shape and dtype."""
+        return coordinates.astype(self.real_dtype).view(self.dtype).reshape(self.shape)
 
 
 class Side:

@@ -28,103 +28,12 @@ class Opened(NamedTuple):
 # A function that knows more containers: it returns an open one, or None for a leaf.
 Opener = Callable[[Any], Opened | None]
 
-
-class Tree:
-    """The form of a tree: the names of its leaves, and how to put it together.
-
-    Parameters
-    ----------
-    value : any
-        The tree.
-    name : str
-        Its name.
-    opener : callable, optional
-        Called first to see if a value is a container; see `Opener`.
-
-    Attributes
-    ----------
-    name : str
-        The name of the tree.
-    names : list of str
-        The names of the leaves, in order.
-    """
-
-    def __init__(self, value: Any, name: str, opener: Opener | None = None) -> None:
-        self.names: list[str] = []
-        self.name, self.opener = name, opener
-        self.root = self._form(value, name)
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether the tree is a leaf, without any container."""
-        return self.root is None
-
-    def leaves(self, value: Any) -> list[Any]:
-        """Return the leaves of a value that has exactly this form."""
-        found, _ = self.picked(value)
-        return [found[k] for k in range(len(self.names))]
-
-    def picked(self, given: Any) -> tuple[dict[int, Any], list[str]]:
-        """Find the given value of each leaf, by number, and the given paths that lead to no leaf.
-
-        Leaves may be missing, and other containers are accepted if their steps are the same, such
-        as a list for a tuple. None in place of a container means None for every leaf in it.
-        """
-        found: dict[int, Any] = {}
-        unknown: list[str] = []
-        self._pick(self.root, given, 0, "", found, unknown)
-        return found, unknown
-
-    def built(self, leaves: Sequence[Any]) -> Any:
-        """Put a tree together from these leaves."""
-        return self._build(self.root, iter(leaves))
-
-    def _form(self, value: Any, name: str) -> Opened | None:
-        """Return the form of a container: an open one of forms, in which None stands for a leaf."""
-        inner = opened(value, self.opener)
-        if inner is None:
-            self.names.append(name)
-            return None
-        each = zip(inner.steps, inner.children, strict=True)
-        return inner._replace(children=[self._form(child, name + step) for step, child in each])
-
-    def _build(self, branch: Opened | None, leaves: Any) -> Any:
-        if branch is None:
-            return next(leaves)
-        return branch.build([self._build(one, leaves) for one in branch.children])
-
-    def _pick(
-        self,
-        branch: Opened | None,
-        given: Any,
-        start: int,
-        path: str,
-        found: dict[int, Any],
-        unknown: list[str],
-    ) -> int:
-        """Find the given leaves of one branch, numbered from start; return the next number."""
-        if branch is None:
-            found[start] = given
-            return start + 1
-        inner = None if given is None else opened(given, self.opener)
-        children: dict[str, Any] = {}
-        if given is None:
-            children = dict.fromkeys(branch.steps)
-        elif inner is not None:
-            children = dict(zip(inner.steps, inner.children, strict=True))
-        if branch.steps == BY_VALUES and children.keys() != {""}:
-            children = {"": given}  # the values alone, without their container, are accepted
-        unknown += [path + step for step in children if step not in branch.steps]
-        for step, one in zip(branch.steps, branch.children, strict=True):
-            if step in children:
-                start = self._pick(one, children[step], start, path + step, found, unknown)
-            else:
-                start += _count(one)
-        return start
+# The form of a tree: the number of a leaf, or an open container of forms.
+Form = Opened | int
 
 
 class Forest:
-    """Several trees, such as all inputs or all outputs, with one numbering of their leaves.
+    """The form of several trees, such as all inputs or all outputs: their leaves, numbered.
 
     Parameters
     ----------
@@ -133,60 +42,92 @@ class Forest:
     names : sequence of str
         The names of the trees.
     opener : callable, optional
-        As for `Tree`.
+        Called first to see if a value is a container; see `Opener`.
 
     Attributes
     ----------
     names : list of str
         The names of all leaves, in order.
-    trees : list of Tree
-        The forms of the trees.
-    starts : list of int
-        The number of the first leaf of each tree.
+    forms : list of Form
+        The form of each tree.
+    tree_of : list of int
+        For each leaf the number of its tree.
     """
 
     def __init__(
         self, values: Sequence[Any], names: Sequence[str], opener: Opener | None = None
     ) -> None:
-        self.trees: list[Tree] = []
+        self.trees, self.opener = list(names), opener
         self.names: list[str] = []
-        self.starts: list[int] = []
-        self.bare = True
-        for one, name in zip(values, names, strict=True):
-            tree = Tree(one, name, opener)
-            self.trees.append(tree)
-            self.starts.append(len(self.names))
-            self.names += tree.names
-            self.bare &= tree.is_leaf
+        self.forms: list[Form] = []
+        self.tree_of: list[int] = []
+        for number, (value, name) in enumerate(zip(values, names, strict=True)):
+            self.forms.append(self._form(value, name))
+            self.tree_of += [number] * (len(self.names) - len(self.tree_of))
+        self.bare = all(isinstance(form, int) for form in self.forms)
+
+    def _form(self, value: Any, name: str) -> Form:
+        inner = opened(value, self.opener)
+        if inner is None:
+            self.names.append(name)
+            return len(self.names) - 1
+        each = zip(inner.steps, inner.children, strict=True)
+        return inner._replace(children=[self._form(child, name + step) for step, child in each])
 
     def leaves(self, values: Sequence[Any]) -> list[Any]:
         """Return all leaves of values that have exactly this form."""
         if self.bare:
             return list(values)
-        trees = zip(self.trees, values, strict=True)
-        return [leaf for tree, value in trees for leaf in tree.leaves(value)]
+        found, _ = self.picked(dict(enumerate(values)))
+        return [found[k] for k in range(len(self.names))]
 
     def picked(self, given: Mapping[int, Any]) -> tuple[dict[int, Any], list[str]]:
-        """Find the given value of each leaf, and paths that lead to no leaf; see `Tree.picked`."""
+        """Find the given value of each leaf, by number, and the given paths that lead to no leaf.
+
+        Trees and leaves may be missing, and other containers are accepted if their steps are the
+        same, such as a list for a tuple. None in place of a container means None for every leaf in
+        it.
+        """
         found: dict[int, Any] = {}
         unknown: list[str] = []
-        for number, (start, tree) in enumerate(zip(self.starts, self.trees, strict=True)):
-            if number in given:
-                some, paths = tree.picked(given[number])
-                found |= {start + k: leaf for k, leaf in some.items()}
-                unknown += [tree.name + path for path in paths]
+        for number, value in given.items():
+            if number < len(self.forms):
+                self._pick(self.forms[number], value, self.trees[number], found, unknown)
         return found, unknown
+
+    def _pick(
+        self, form: Form, given: Any, path: str, found: dict[int, Any], unknown: list[str]
+    ) -> None:
+        if isinstance(form, int):
+            found[form] = given
+            return
+        inner = None if given is None else opened(given, self.opener)
+        children: dict[str, Any] = {}
+        if given is None:
+            children = dict.fromkeys(form.steps)
+        elif inner is not None:
+            children = dict(zip(inner.steps, inner.children, strict=True))
+        if form.steps == BY_VALUES and children.keys() != {""}:
+            children = {"": given}  # the values alone, without their container, are accepted
+        unknown += [path + step for step in children if step not in form.steps]
+        for step, one in zip(form.steps, form.children, strict=True):
+            if step in children:
+                self._pick(one, children[step], path + step, found, unknown)
 
     def built(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """Put the trees together from all leaves."""
-        if self.bare:
-            return leaves
-        each = zip(self.starts, self.trees, strict=True)
-        return [tree.built(leaves[start : start + len(tree.names)]) for start, tree in each]
+        return leaves if self.bare else [_built(form, leaves) for form in self.forms]
 
 
-def _count(branch: Opened | None) -> int:
-    return 1 if branch is None else sum(map(_count, branch.children))
+def _built(form: Form, leaves: Sequence[Any]) -> Any:
+    if isinstance(form, int):
+        return leaves[form]
+    return form.build([_built(one, leaves) for one in form.children])
+
+
+def leaves_of(value: Any, opener: Opener | None = None) -> list[Any]:
+    """Return the leaves of one tree."""
+    return Forest([value], [""], opener).leaves([value])
 
 
 # The steps of a container that holds one array of values and nothing else.
@@ -195,7 +136,7 @@ BY_VALUES = ("",)
 
 def opened(value: Any, opener: Opener | None = None) -> Opened | None:
     """Open a container; None for a leaf."""
-    if type(value) is np.ndarray:  # the common case stays cheap
+    if isinstance(value, np.ndarray | np.generic | float):  # the common case stays cheap
         return None
     inner = opener(value) if opener else None
     if inner is not None:

@@ -14,7 +14,7 @@ from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
-from gradcheck_ref.structure.trees import Tree
+from gradcheck_ref.structure.trees import leaves_of
 
 ADAPTERS = {"torch": (from_torch, "torch"), "jax": (from_jax, "jax.numpy")}
 INSTALLED = [name for name in ADAPTERS if find_spec(name)]
@@ -119,7 +119,7 @@ def test_vjps_equals_vjp_for_each_upstream(framework, name, count):
     alone = [point.call(f.vjp, point.copies(), upstream) for upstream in upstreams]
     assert len(found) == count
     for one, other in zip(found, alone, strict=True):
-        mine, theirs = Tree(one, "").leaves(one), Tree(other, "").leaves(other)
+        mine, theirs = leaves_of(one), leaves_of(other)
         for a, b in zip(mine, theirs, strict=True):
             if isinstance(b, np.ndarray):
                 assert (a.shape, a.dtype, a.flags.writeable) == (b.shape, b.dtype, True)

@@ -76,16 +76,21 @@ def test_inputs_that_f_does_not_take_are_refused(f, given):
         Inputs(f, given)
 
 
-@pytest.mark.parametrize(
-    ("start", "stop", "moved"),
-    [(2, 3, {"W"}), (5, 7, {"W", "z"}), (10, 11, {"b"})],
-)
-def test_only_moved_parts_are_copied(start, stop, moved):
-    ours = inputs((W, Z, np.array(0.5)))
-    there = ours.moved_parts(ours.x + 1, start, stop)
-    lent = ours.copies()
-    for name, mine, other in zip(ours.names, there, lent, strict=True):
-        assert (mine is not other) == (name in moved)
+def test_calls_share_constants_until_f_writes_to_them_and_nothing_else():
+    ours = inputs((W, np.arange(3), np.array(0.5)))
+    one, two = ours.copies(), ours.copies()
+    assert [a is b for a, b in zip(one, two, strict=True)] == [False, True, False]
+    assert not any(np.shares_memory(a, b) for a, b in zip(one, ours.values, strict=True))
+    two[1][0] = 7
+    assert ours.changed(two) == "z"
+    assert ours.copies()[1][0] == 0
+
+
+@pytest.mark.parametrize("dtype", [complex, np.complex64, np.clongdouble])
+def test_the_signs_of_complex_zeros_are_those_that_were_given(dtype):
+    z = np.array([complex(-1.0, -0.0), complex(-0.0, 2.0)], dtype)
+    [there] = Inputs(lambda z: z, z).copies()
+    assert there.tobytes() == z.tobytes()
 
 
 def test_a_minus_zero_in_place_of_zero_is_a_change():

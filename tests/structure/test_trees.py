@@ -10,7 +10,7 @@ import pytest
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.compat import warp
 from gradcheck_ref.structure.inputs import Inputs
-from gradcheck_ref.structure.trees import Opened, Tree
+from gradcheck_ref.structure.trees import Forest, Opened, leaves_of
 
 A, B = np.array([1.0, 2.0]), np.array([[3.0], [4.0]])
 Layer = namedtuple("Layer", "w b")
@@ -47,16 +47,16 @@ def same(one, other):
 
 @pytest.mark.parametrize(("tree", "names"), TREES.values(), ids=list(TREES))
 def test_a_tree_is_taken_apart_and_put_together_again(tree, names):
-    form = Tree(tree, "x")
+    form = Forest([tree], ["x"])
     assert form.names == [f"x{name}" for name in names]
-    assert same(form.built(form.leaves(tree)), tree)
+    assert same(form.built(form.leaves([tree]))[0], tree)
 
 
 @pytest.mark.parametrize("tree", [t for t, _ in TREES.values()][:-1], ids=list(TREES)[:-1])
 def test_the_form_of_a_tree_can_be_sent_to_another_process_without_its_leaves(tree):
-    form = pickle.loads(pickle.dumps(Tree(tree, "x")))
-    assert same(form.built(form.leaves(tree)), tree)
-    large = Tree({"w": np.zeros(10**5)}, "x")
+    form = pickle.loads(pickle.dumps(Forest([tree], ["x"])))
+    assert same(form.built(form.leaves([tree]))[0], tree)
+    large = Forest([{"w": np.zeros(10**5)}], ["x"])
     assert len(pickle.dumps(large)) < 1000
 
 
@@ -67,15 +67,15 @@ def test_the_form_of_a_tree_can_be_sent_to_another_process_without_its_leaves(tr
     ids=["tuple", "list-of-lists", "complex", "ragged: several arrays"],
 )  # fmt: skip
 def test_numbers_written_out_are_one_array(given, shapes):
-    assert [leaf.shape for leaf in Tree(given, "x").leaves(given)] == shapes
+    assert [leaf.shape for leaf in leaves_of(given)] == shapes
 
 
 def test_values_for_a_tree_may_be_incomplete():
-    form = Tree({"a": A, "b": [A, B]}, "x")
-    found, strange = form.picked({"b": (1, 2), "c": 3})
-    assert (found, strange) == ({1: 1, 2: 2}, ["['c']"])
-    assert form.picked({"a": 0, "b": None}) == ({0: 0, 1: None, 2: None}, [])
-    assert form.picked(A) == ({}, [])
+    form = Forest([{"a": A, "b": [A, B]}], ["x"])
+    found, strange = form.picked({0: {"b": (1, 2), "c": 3}})
+    assert (found, strange) == ({1: 1, 2: 2}, ["x['c']"])
+    assert form.picked({0: {"a": 0, "b": None}}) == ({0: 0, 1: None, 2: None}, [])
+    assert form.picked({0: A}) == ({}, [])
 
 
 class Box:
@@ -90,10 +90,10 @@ def open_box(value):
 
 
 def test_a_caller_may_open_further_containers():
-    form = Tree([Box(A)], "x", open_box)
+    form = Forest([[Box(A)]], ["x"], open_box)
     assert form.names == ["x[0].held"]
-    assert form.built([7])[0].held == 7
-    assert Tree([Box(A)], "x").names == ["x[0]"]
+    assert form.built([7])[0][0].held == 7
+    assert Forest([[Box(A)]], ["x"]).names == ["x[0]"]
 
 
 # --- a function of a tree, and its gradient ----------------------------------------------------

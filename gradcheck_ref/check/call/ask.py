@@ -79,7 +79,7 @@ class Ask:
 
     @property
     def work(self) -> Work:
-        """What a call of f needs, here or elsewhere."""
+        """All that a call of f needs, here or elsewhere."""
         return Work(self.f, self.inputs, self.outputs)
 
     def forward(self) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -75,8 +76,7 @@ class Work(NamedTuple):
     def _together(self, places: Sequence[Place]) -> list[Any] | None:
         """Call f once for all places, if f can do that and is defined at all of them; else None."""
         if hasattr(self.f, "at_places"):
-            given: list[Any] = self.f.at_places(places)
-            return given
+            return list(self.f.at_places(places))
         if not hasattr(self.f, "many"):
             return None
         points = [self.inputs.arranged(line.point(t)) for line, t in places]
@@ -93,11 +93,11 @@ class Work(NamedTuple):
         """Divide places into chunks, if one evaluation takes about this many seconds."""
         each = int(SECONDS_PER_CHUNK / max(seconds, 1e-9))
         if hasattr(self.f, "at_places"):
-            each = len(places)
-        elif hasattr(self.f, "many"):  # last digits may depend on this size, not on the workers
+            return [places]
+        if hasattr(self.f, "many"):  # last digits may depend on this size, not on the workers
             each = NUMBERS_AT_ONCE // max(1, self.inputs.size)
-        each = max(1, each)
-        return [places[start : start + each] for start in range(0, max(1, len(places)), each)]
+        starts = range(0, max(1, len(places)), max(1, each))
+        return [places[start : start + max(1, each)] for start in starts]
 
 
 def _is_outside(error: BaseException) -> bool:
@@ -134,7 +134,7 @@ def note_on(error: BaseException, where: str, inputs: Inputs, f: Callable[..., A
     error.add_note(note)
 
 
-class Crew:
+class Crew(AbstractContextManager["Crew"]):
     """Calls f through workers during one check, or in processes of its own.
 
     ``workers`` is a number of processes, an Executor, or a function like map.
@@ -143,10 +143,6 @@ class Crew:
     def __init__(self, workers: Any) -> None:
         self.workers = workers
         self.own: ProcessPoolExecutor | None = None  # started when there is something to do
-
-    def __enter__(self) -> "Crew":
-        """Begin."""
-        return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         """Stop all processes, without waiting for f after an error."""

@@ -13,7 +13,7 @@ from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part, as_array
-from gradcheck_ref.structure.trees import Tree
+from gradcheck_ref.structure.trees import Opened, leaves_of
 
 
 class Product(NamedTuple):
@@ -142,7 +142,8 @@ class Claims:
         if self.matrix is not None:
             return line.dot(self.matrix)
         tangent = np.zeros(self.ask.inputs.size, self.ask.inputs.dtype)
-        tangent[line.start : line.stop] = line.direction
+        for start, stop, piece in line.pieces():
+            tangent[start:stop] = piece
         return self.product(tangent)
 
     def _vector_for(self, number: int) -> Array:
@@ -348,9 +349,7 @@ class Claims:
 def _bytes(first: list[Any]) -> list[bytes]:
     """Return the bytes of all arrays in an upstream gradient or a tangent."""
     plain = all(isinstance(one, np.ndarray) for one in first)
-    return [
-        np.asarray(one).tobytes() for one in (first if plain else Tree(first, "").leaves(first))
-    ]
+    return [np.asarray(one).tobytes() for one in (first if plain else leaves_of(first))]
 
 
 def _arrangement(value: Any) -> str:
@@ -370,15 +369,15 @@ def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]
     if isinstance(given, Mapping) and inputs.by_name:
         found = {a: given[keys[a]] for a in wanted if keys[a] in given}
         return found, [key for key in given if key not in keys]
-    tree = inputs.forest.trees[wanted[0]] if len(wanted) == 1 else None
-    if tree and tree.is_leaf and _is_one(given, inputs):
+    only = inputs.forest.forms[wanted[0]] if len(wanted) == 1 else None
+    if isinstance(only, int) and _is_one(given, inputs):
         return {wanted[0]: given}, []
     ways: list[dict[int, Any]] = []
     if isinstance(given, tuple | list) and len(given) == len(keys):
         ways.append({a: given[a] for a in wanted})
     elif isinstance(given, tuple | list) and len(given) == len(wanted):
         ways.append(dict(zip(wanted, given, strict=True)))
-    if tree and not tree.is_leaf:  # the tree may be given alone, or in a list of arguments
+    if isinstance(only, Opened):  # the tree may be given alone, or in a list of arguments
         ways.append({wanted[0]: given})
     return max(ways, key=lambda way: len(inputs.forest.picked(way)[0]), default={}), []
 

@@ -5,7 +5,7 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line each coordinate moves by t times its own unit, with a random sign.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import PIECE, powers_of_two
 
 
@@ -37,11 +38,15 @@ class Line:
         """The size of x along the line: steps much longer are no evidence for the slope at x."""
         return abs(float(self.inputs.x[self.start])) if self.seed is None else 1.0
 
+    @cached_property
+    def place(self) -> tuple[Part, int]:
+        """The input that an axis belongs to, and the number of its coordinate within."""
+        return self.inputs.locate(self.start)
+
     @property
     def spacing(self) -> float:
         """The distance between numbers near x, relative to x."""
-        inputs = self.inputs
-        return inputs.eps if self.seed else inputs.parts[inputs.locate(self.start)[0]].eps
+        return self.inputs.eps if self.seed is not None else self.place[0].eps
 
     @property
     def unit(self) -> float:
@@ -50,58 +55,37 @@ class Line:
             return 1.0
         return float(powers_of_two(np.array([self.size or self.inputs.typical]))[0])
 
-    def taken(self, steps: Array) -> Array:
-        """Return how far these steps move x after rounding."""
-        if self.seed is not None:
-            return steps  # units are powers of two, so short steps are never rounded
-        inputs = self.inputs
-        x, dtype = inputs.x[self.start], inputs.parts[inputs.locate(self.start)[0]].real_dtype
-        return np.asarray((x + steps).astype(dtype, copy=False).astype(inputs.dtype) - x)
-
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
-        inputs = self.inputs
+        point = self.inputs.x.copy()
         if self.seed is None:
-            k, within = inputs.locate(self.start)
-            values = inputs.copies(moved=k)
-            flat = values[k].reshape(-1)
-            flat.view(flat.real.dtype)[within] = inputs.x[self.start] + t
-            return values
-        point = inputs.x.copy()
-        for start, stop, piece in self.pieces():
-            point[start:stop] += t * piece
-        return inputs.moved_parts(point, self.start, self.stop)
-
-    @property
-    def direction(self) -> Array:
-        """How far the coordinates from start to stop move for t = 1."""
-        return np.concatenate([piece for _, _, piece in self.pieces()])
-
-    def pieces(self) -> Iterable[tuple[int, int, Array]]:
-        """Return the direction in pieces that stay in the processor's cache."""
-        return self._kept if self.stop - self.start <= PIECE else self._pieces()
+            point[self.start] += t
+        else:
+            for start, stop, piece in self.pieces():
+                point[start:stop] += t * piece
+        return self.inputs.at(point)
 
     @cached_property
-    def _kept(self) -> list[tuple[int, int, Array]]:
-        return list(self._pieces())
-
-    def _pieces(self) -> Iterator[tuple[int, int, Array]]:
+    def direction(self) -> Array:
+        """How far the coordinates from start to stop move for t = 1."""
+        x = self.inputs.x[self.start : self.stop]
         if self.seed is None:
-            yield self.start, self.stop, np.ones(1, self.inputs.dtype)
-            return
-        backwards = _unpacked(_coins(self.seed, -(-self.stop // 8)), self.start, self.stop)
+            return np.ones(1, x.dtype)
+        if self.in_proportion:
+            scale = np.where(x == 0, not self.inputs.x.any(), powers_of_two(np.abs(x)))
+        else:
+            scale = self.inputs.units(self.start, self.stop)
+        if self.moves is not None:
+            scale *= _unpacked(self.moves, self.start, self.stop)
+        backwards = _unpacked(_coins(self.seed, self.inputs.size), self.start, self.stop)
+        return np.negative(scale, out=scale, where=backwards)
+
+    def pieces(self) -> Iterator[tuple[int, int, Array]]:
+        """Yield the direction in pieces that stay in the processor's cache."""
         for start in range(self.start, self.stop, PIECE):
             stop = min(start + PIECE, self.stop)
-            piece, signs = self._scale(start, stop), backwards[start - self.start :]
-            yield start, stop, np.negative(piece, out=piece, where=signs[: stop - start])
-
-    def _scale(self, start: int, stop: int) -> Array:
-        """Return how far each coordinate moves, without its sign."""
-        x = self.inputs.x[start:stop]
-        if self.in_proportion:
-            return np.where(x == 0, not self.inputs.x.any(), powers_of_two(np.abs(x)))
-        moves = 1.0 if self.moves is None else _unpacked(self.moves, start, stop)
-        return np.asarray(self.inputs.units(start, stop) * moves)
+            whole = stop - start == self.stop - self.start
+            yield start, stop, (self if whole else self.over(start, stop)).direction
 
     def dot(self, matrix: Array) -> Array:
         """Return the product of the direction with a matrix that has a row for each coordinate."""
@@ -118,22 +102,22 @@ class Line:
         if inside:  # whole inputs first: a mistake is usually in one of them
             middle = min(inside, key=lambda start: abs(start - middle))
         else:
-            k, within = inputs.locate(middle)
-            middle -= within % 2 if inputs.parts[k].is_complex else 0
+            part, within = inputs.locate(middle)
+            middle -= within % 2 if part.is_complex else 0
         return self.over(self.start, middle), self.over(middle, self.stop)
 
     def where(self, t: float) -> str:
         """Name the line and the step, for a message."""
         if self.seed is not None:
             return f"x moved by {t:+.3g} of its size, all coordinates at once"
-        k, within = self.inputs.locate(self.start)
-        return f"x with {self.inputs.parts[k].entry(within)} moved by {t:+.3g}"
+        part, within = self.place
+        return f"x with {part.entry(within)} moved by {t:+.3g}"
 
 
 @lru_cache(maxsize=32)  # one for each line, kept for the next check
 def _coins(seed: tuple[int, ...], count: int) -> Array:
-    """Return random bytes, read-only: a fair coin for each of eight coordinates."""
-    return np.frombuffer(np.random.default_rng(seed).bytes(count), np.uint8)
+    """Return a fair coin for each coordinate, read-only, eight to a byte."""
+    return np.frombuffer(np.random.default_rng(seed).bytes(-(-count // 8)), np.uint8)
 
 
 def _unpacked(bits: Array, start: int, stop: int) -> Array:
@@ -141,6 +125,18 @@ def _unpacked(bits: Array, start: int, stop: int) -> Array:
     first = start // 8
     signs = np.unpackbits(bits[first : -(-stop // 8)]).view(bool)
     return signs[start - 8 * first : stop - 8 * first]
+
+
+def taken(lines: Sequence[Line], steps: Array) -> Array:
+    """Return how far steps along each line, (lines, steps), move x after rounding."""
+    # Units are powers of two, so short steps along a random line are never rounded.
+    axes = [line.inputs.x[line.start] if line.seed is None else 0.0 for line in lines]
+    x = np.array(axes)[:, None]
+    there = x + steps
+    for k, line in enumerate(lines):
+        if line.seed is None and line.place[0].real_dtype != there.dtype:
+            there[k] = there[k].astype(line.place[0].real_dtype)
+    return np.asarray(there - x)
 
 
 def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:

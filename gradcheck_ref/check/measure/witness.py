@@ -12,13 +12,13 @@ whenever more is known of the noise of f.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.measure.lines import Line, short_steps
+from gradcheck_ref.check.measure.lines import Line, short_steps, taken
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.stage5_adaptive import RATIO, SHORTEST
 
@@ -48,11 +48,10 @@ class Samples(NamedTuple):
     lost: Array  # (trials, lines): whether the steps are too short to change x
 
     @classmethod
-    def none(cls, lines: int, outputs: int) -> "Samples":
+    def none(cls, lines: int, outputs: int, dtype: Any = float) -> "Samples":
         """Return the samples of lines that were not measured."""
-        never = np.full((1, lines), np.inf)
-        places = np.ones((1, lines, 2, 3))
-        return cls(never, np.full((*places.shape, outputs), np.nan), places, never < 0)
+        never, places = np.full((1, lines), np.inf), np.ones((1, lines, 2, 3), dtype)
+        return cls(never, np.full((*places.shape, outputs), np.nan, dtype), places, never < 0)
 
     def and_then(self, other: "Samples") -> "Samples":
         """Append other trials along the same lines."""
@@ -103,26 +102,23 @@ class Witnesses:
 @QUIETLY
 def sample(ask: Ask, noise: Noise, lines: Sequence[Line], rows: Array, steps: Array) -> Samples:
     """Evaluate f at a step along some of the lines, those of these rows: 6 evaluations for each."""
-    longest = np.full(len(lines), np.inf)
+    found = Samples.none(len(lines), ask.here.size, ask.here.dtype)
+    longest = found.steps[0]
     longest[rows] = steps
-    sizes = np.array([line.size for line in lines])
-    spacings = np.array([line.spacing for line in lines])
-    lost = longest / RATIO**2 < SHORTEST * spacings * sizes
+    sizes, spacings = np.array([(line.size, line.spacing) for line in lines]).reshape(-1, 2).T
+    found.lost[0] = lost = longest / RATIO**2 < SHORTEST * spacings * sizes
     asked = np.flatnonzero(np.isfinite(sizes + longest) & ~lost)
-    ts = short_steps(
-        longest[asked, None] * SIDES.ravel(), spacings[asked, None], sizes[asked, None]
-    )
+    if not asked.size:
+        return found
+    ts = longest[asked, None] * SIDES.ravel()
+    ts = short_steps(ts, spacings[asked, None], sizes[asked, None])
     chosen = [lines[r] for r in asked.tolist()]
     points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
-    none = Samples.none(len(lines), ask.here.size)
-    values, places = none.values.astype(ask.here.dtype), none.places.astype(ask.here.dtype)
-    if points:
-        found = ask.many(points)
-        noise.notice(found)
-        values[0, asked] = found.reshape(asked.size, 2, 3, ask.here.size)
-        moved = [line.taken(row) for line, row in zip(chosen, ts, strict=True)]
-        places[0, asked] = np.reshape(moved, (asked.size, 2, 3))
-    return Samples(longest[None], values, places, lost[None])
+    values = ask.many(points)
+    noise.notice(values)
+    found.values[0, asked] = values.reshape(asked.size, 2, 3, ask.here.size)
+    found.places[0, asked] = taken(chosen, ts).reshape(asked.size, 2, 3)
+    return found
 
 
 @QUIETLY
@@ -138,16 +134,18 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
     apart = (samples.places[:, :, 1] - samples.places[:, :, 0])[..., None]
     slopes = (samples.values[:, :, 1] - samples.values[:, :, 0]) / apart
     bend = ahead + behind
-    # The rounding of x + h makes the sides unequal by up to a spacing of x: correct for that.
+    # The rounding of x + h makes the two steps unequal by up to a spacing of x: correct for that.
     unequal = (samples.places[:, :, 1] + samples.places[:, :, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
     # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
     meant = 2 * steps / apart
     bend = (bend - slopes * unequal) * meant**2
-    far, middle, near = (slopes[:, :, k] for k in range(3))
-    coarse = middle + (middle - far) / (RATIO**2 - 1)
-    fine = near + (near - middle) / (RATIO**2 - 1)
+    coarse, fine, slope = _extrapolated(slopes, 2)
     fourth = np.abs(fine - coarse)
+    # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
+    # factor of 100 at most.
+    second = np.abs(slopes[:, :, 2] - slopes[:, :, 0])
+    truncation = fourth * np.fmax(0.01, np.fmin(10 * fourth / second, 1.0))
     # The bend of a smooth f has only even powers of h; a kink adds a term linear in h.
     rest = bend[:, :, 0] - (RATIO**2 + RATIO**4) * bend[:, :, 1] + RATIO**6 * bend[:, :, 2]
     half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
@@ -164,43 +162,50 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
     rounding[NOISE_IN_SLOPE * level > size] = np.inf
     # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
-    # Two of the three steps give the jump, too, unless the curvature differs between the sides.
-    from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
-    # A kink bends f by the step, not by its square: so far from the steps meant, so far off is it.
-    weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-    exact = 1 + weight * np.abs(meant - 1).max(axis=2)
+    if kink.any():
+        # Two of the three steps give the jump, too, unless the sides have different curvatures.
+        from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
+        # A kink bends f by the step, not by its square: it is as far off as the steps are.
+        weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
+        exact = kink * (1 + weight * np.abs(meant - 1).max(axis=2)) + np.abs(half_jump - from_two)
+        # At a kink as exact as that; next to one up to a fifth too small.
+        kink = np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
     witnesses = Witnesses(
         state=np.where(still, FLAT, SMOOTH),
-        step=np.broadcast_to(h, still.shape).copy(),
-        slope=fine + (fine - coarse) / (RATIO**4 - 1),
-        # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
-        # factor of 100 at most.
-        truncation=fourth * np.fmax(0.01, np.fmin(10 * fourth / np.abs(near - far), 1.0)),
-        # At a kink as exact as that; next to one up to a fifth too small.
-        kink=np.where(
-            fourth < 1e-3 * kink, kink * exact + np.abs(half_jump - from_two), 1.25 * kink
-        ),
+        step=h + np.zeros(still.shape),
+        slope=slope,
+        truncation=truncation,
+        kink=kink,
         rounding=rounding,
         steepest=np.abs(slopes).max(axis=2),
         size=size,
         apparent=apparent,
     )
-    for side in (1, 0) if not np.isfinite(witnesses.slope).all() else ():
+    for side in (1, 0) if (~np.isfinite(slope) & np.isfinite(h)).any() else ():
         _use_one_side(witnesses, moves[:, :, side] / samples.places[:, :, side, :, None])
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
 
+def _extrapolated(slopes: Array, order: int) -> tuple[Array, Array, Array]:
+    """Extrapolate slopes at three steps, whose errors fall as the step to this power.
+
+    Returns what the longer two steps give, the shorter two, and all three.
+    """
+    far, middle, near = (slopes[:, :, k] for k in range(3))
+    coarse = middle + (middle - far) / (RATIO**order - 1)
+    fine = near + (near - middle) / (RATIO**order - 1)
+    return coarse, fine, fine + (fine - coarse) / (RATIO ** (2 * order) - 1)
+
+
 def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
     """Extrapolate one-sided slopes where f is finite on this side only."""
-    far, middle, near = (slopes[:, :, k] for k in range(3))
-    coarse = middle + (middle - far) / (RATIO - 1)  # the h terms cancel
-    fine = near + (near - middle) / (RATIO - 1)
-    slope = fine + (fine - coarse) / (RATIO**2 - 1)
+    coarse, fine, slope = _extrapolated(slopes, 1)
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
-    settles = np.abs(near - middle) <= 0.75 * np.abs(middle - far) + ONE_SIDED * witnesses.rounding
+    first, second = np.moveaxis(np.abs(np.diff(slopes, axis=2)), 2, 0)
+    settles = second <= 0.75 * first + ONE_SIDED * witnesses.rounding
     witnesses.slope[alone] = slope[alone]
     witnesses.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
     witnesses.rounding[alone] *= ONE_SIDED

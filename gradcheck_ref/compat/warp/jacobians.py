@@ -21,7 +21,7 @@ from gradcheck_ref.arguments import Array, as_function, as_step, described, prod
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import note_on
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import Line, taken
 from gradcheck_ref.compat.warp.plot import jacobian_plot
 from gradcheck_ref.structure.inputs import Inputs
 
@@ -169,7 +169,7 @@ def _ask(function: Callable[..., Any], inputs: Any) -> Ask:
     given = Inputs(function, inputs)
     if not given.forest.bare:
         raise TypeError("inputs holds containers; Warp's gradcheck takes arrays: pass those")
-    given.written_to = {k for k, x in enumerate(given.values) if isinstance(x, np.ndarray)}
+    given.written_to = {k for k, x in enumerate(given.constants) if isinstance(x, np.ndarray)}
     return Ask(function, given)  # each call gets fresh copies, as if each input were written to
 
 
@@ -210,12 +210,11 @@ def _selected(ask: Ask, mask: Mask) -> set[Pair]:
 
 def _slopes(ask: Ask, row: int, eps: float) -> Array:
     """Return the central differences of all outputs along the axis of a coordinate."""
-    axis, (k, within) = Line(ask.inputs, row, row + 1), ask.inputs.locate(row)
+    axis, (part, within) = Line(ask.inputs, row, row + 1), ask.inputs.locate(row)
     with np.errstate(all="ignore"):  # the step, not the caller, may push f out of its domain
-        ahead, behind = axis.taken(np.array([eps, -eps]))
+        ahead, behind = taken([axis], np.array([[eps, -eps]]))[0]
         step = ahead - behind
         if step == 0 or not np.isfinite(step):
-            part = ask.inputs.parts[k]
             x = part.real_dtype.type(ask.inputs.x[row])
             raise ValueError(
                 f"eps={eps:g} does not move {part.entry(within)} = {x:.6g} to "
