@@ -99,10 +99,8 @@ def halve(together: Together) -> Array:
             break
         first, second = line.halves()
         found = together.along([first]).settle(step, tries=1)
-        if (
-            not 3 * float(found.best.bar[0, column]) < abs(residual)
-            and together.question.affordable
-        ):
+        is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
+        if not is_sharp and together.on_lines.affordable:
             found.measure(np.zeros(1, int), np.full(1, step / 16))
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):

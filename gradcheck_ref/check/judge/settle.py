@@ -218,11 +218,8 @@ class Evidence:
 
     def _candidates(self, i: int, tried: Array) -> Iterator[float]:
         """Yield steps along a line that may give new evidence, the best one first."""
-        verdict, size, first = (
-            self.ruling.verdict[i],
-            float(self.sizes[i]),
-            first_step(self.question),
-        )
+        verdict, size = self.ruling.verdict[i], float(self.sizes[i])
+        first = first_step(self.question)
         if 0 < size < first and tried.min() > size:  # a small x may have a scale of its own
             yield min(first, 1 / 4) * size
         if (verdict != PASS).any():  # with a shorter step, apparent noise may turn out to be smooth

@@ -194,11 +194,10 @@ class Together:
 
     def not_finite(self, most: int) -> Array:
         """Return the first coordinates whose claims are not finite; lines cannot measure these."""
-        found = [
-            rows[~np.isfinite(claimed).all(axis=1)] for rows, claimed in _pieces(self.question)
-        ]
-        usable = found and not self.question.claims.unusable
-        return np.concatenate(found)[:most] if usable else np.zeros(0, int)
+        found, pieces = [np.zeros(0, int)], _pieces(self.question)
+        for rows, claimed in () if self.question.claims.unusable else pieces:
+            found.append(rows[~np.isfinite(claimed).all(axis=1)])
+        return np.concatenate(found)[:most]
 
     @QUIETLY
     def certificate(self, alone: int, vouched: int, demanded: bool) -> Certificate:
@@ -220,11 +219,9 @@ class Together:
         if self.refused.any():  # along the line with the worst disagreement
             ratio = np.nan_to_num(np.abs(self.evidence.residual) / best.bar, nan=np.inf)
             at = np.unravel_index(int(np.argmax(np.where(self.refused, ratio, -1.0))), ratio.shape)
-            against = (
-                float(self.evidence.claimed[at]),
-                float(best.slope[at]),
-                float(best.bar[at]),
-            )
+            numbers = self.evidence.claimed, best.slope, best.bar
+            analytic, numeric, bar = (float(array[at]) for array in numbers)
+            against = analytic, numeric, bar
         # A typical effect is not so small that lines allow less than the tolerance: all that f
         # shows about a saturated unit is that its effect is smaller than that.
         by_lines = allowed_by_lines(question.ask.precision)

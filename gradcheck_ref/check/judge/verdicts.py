@@ -20,16 +20,17 @@ FAR = 2.0**-3
 
 def verdicts(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
-    evidence, others = findings.on_axes, findings.certificate
+    evidence, claims = findings.on_axes, findings.on_axes.question.claims
+    reason = evidence.reasons()
     if (evidence.ruling.verdict == FAIL).any():
         weigh_own_rounding(evidence)
-    if ((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)).any():
         weigh_ties(evidence)
-    reason, verdict = evidence.reasons(), evidence.ruling.verdict
-    if (verdict == FAIL).any():
+        reason = evidence.reasons()
         _note_ignored(evidence, reason)
-    right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
-    blame(evidence.question.claims, bool(right), bool((verdict == FAIL).any()))
+    if claims.faults:
+        verdict, others = evidence.ruling.verdict, findings.certificate
+        right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
+        blame(claims, bool(right), bool((verdict == FAIL).any()))
     return tuple(_pairs(evidence, reason))
 
 
@@ -86,14 +87,14 @@ def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
 
 def _targets(ask: Ask) -> Iterator[tuple[Part, slice, Array]]:
     """Yield the judged outputs, each with its columns and their coordinates in the output."""
-    if ask.mix is not None and np.count_nonzero(ask.mix) > len(ask.mix):
-        count = len(ask.mix)
-        part = Part("combinations of outputs", (count,), np.dtype(float), 0)
-        yield part, part.stretch, np.arange(count)
-        return
-    chosen = np.arange(ask.here.size) if ask.mix is None else ask.mix.argmax(axis=1)
-    for part in ask.outputs.parts.values():
-        mine = np.flatnonzero(part.holds(chosen))
-        if mine.size or ask.mix is None:
-            start = part.start if ask.mix is None else int(mine[0])
-            yield part, slice(start, start + mine.size), chosen[mine] - part.start
+    parts = list(ask.outputs.parts.values())
+    chosen, count = np.arange(ask.here.size), ask.here.size
+    if ask.mix is not None:
+        chosen = ask.mix.argmax(axis=1)
+        if np.count_nonzero(ask.mix) > count:  # not single outputs
+            parts = [Part("combinations of outputs", (count,), np.dtype(float), 0)]
+            chosen = np.arange(count)
+    for part in parts:
+        start, stop = np.searchsorted(chosen, [part.start, part.start + part.size]).tolist()
+        if start < stop or ask.mix is None:
+            yield part, slice(start, stop), chosen[start:stop] - part.start
