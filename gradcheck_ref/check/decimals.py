@@ -11,9 +11,6 @@ from gradcheck_ref.arguments import Array
 # More digits than this are as good for a check as all of them. C's %g and %f write 6 digits, and a
 # table in a paper has fewer.
 FEW = 9
-# This many different values show how many digits all have. One value in ten has a digit less by
-# chance, because it ends in a 0; the chance that all six have is one in a million.
-SHOWS_DIGITS = 6
 # Rounding to float64 may change a number by this much of itself.
 A_TRACE = 8 * float(np.finfo(np.float64).eps)
 
@@ -66,9 +63,11 @@ def digits_shown(values: Array) -> int:
     known = values[np.isfinite(values)]
     if any(map(has_many_digits, known.tolist())):
         return 0
+    # One value in ten has a digit less by chance, because it ends in a 0. For all of six the chance
+    # is one in a million.
     different = np.unique(known)
     whole = (different == np.rint(different)).all()
-    return 0 if whole or different.size < SHOWS_DIGITS else digits_of(different)
+    return 0 if whole or different.size < 6 else digits_of(different)
 
 
 def places_of(values: Array) -> int | None:

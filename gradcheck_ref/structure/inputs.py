@@ -51,7 +51,7 @@ class Inputs(Side):
         self.forest = Forest(trees, self._argument_names(f), getattr(f, "open_tree", None))
         values = self.forest.leaves(trees)
         # A number is passed to f as a number, which f cannot write to.
-        self.numbers = {k for k, value in enumerate(values) if not isinstance(value, np.ndarray)}
+        self.numbers = {k for k, value in enumerate(values) if not _is_array(value)}
         constant = getattr(f, "numbers_are_constants", None) is True
         plain = plain_numbers(values) if constant else set()
         own = [v if k in plain else _own(v, self.names[k]) for k, v in enumerate(values)]
@@ -153,12 +153,11 @@ class Inputs(Side):
         return values
 
     def changed(self, values: Sequence[Any]) -> str | None:
-        """Return the name of an input that f has written to, if any, and stop sharing it."""
-        for k, (ours, theirs) in enumerate(zip(self.values, values, strict=True)):
-            if isinstance(ours, np.ndarray) and not _same_bytes(ours, theirs):
-                self.written_to |= {k} - self.parts.keys()
-                return self.names[k]
-        return None
+        """Return the name of an input that f has written to, if any, and stop sharing those."""
+        each = enumerate(zip(self.values, values, strict=True))
+        changed = [k for k, both in each if _is_array(both[0]) and not _same_bytes(*both)]
+        self.written_to |= set(changed) - self.parts.keys()
+        return self.names[changed[0]] if changed else None
 
     # --- the coordinates --------------------------------------------------------------------------
 
@@ -293,8 +292,12 @@ def parameters_in_order(signature: inspect.Signature | None) -> list[str]:
     ]
 
 
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def _moves(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+    return _is_array(value) and value.dtype.kind in "fc"
 
 
 def _own(value: Any, name: str) -> Any:
@@ -305,4 +308,4 @@ def _own(value: Any, name: str) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return value.copy() if _is_array(value) else value

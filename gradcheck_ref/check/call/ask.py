@@ -17,10 +17,6 @@ from gradcheck_ref.check.call.progress import Progress
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 
-# A function of many points at once may add its terms in another order. Its values may differ by
-# sqrt(eps) of themselves plus this many eps, as much as a sum of 1000 terms of size 1 may.
-ROUNDINGS_AT_ONCE = 1e3
-
 
 class Ask:
     """Calls f at the point and around it, and knows the structure of its value.
@@ -101,7 +97,9 @@ class Ask:
         self.progress.tick(2)
         values, _ = self.work.values([(line, 0.0)] * 2)
         first, eps = self.first, self.outputs.eps
-        close = np.isclose(values, first, np.sqrt(eps), ROUNDINGS_AT_ONCE * eps, equal_nan=True)
+        # A function of many points at once may add its terms in another order: this is as much as a
+        # sum of 1000 terms of size 1 may differ.
+        close = np.isclose(values, first, np.sqrt(eps), 1e3 * eps, equal_nan=True)
         if not close.all():
             self.forward()
         # Some outputs of a random f may be equal by chance, for example under an equal mask.

@@ -5,7 +5,7 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line each coordinate moves by t times its own unit, with a random sign.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -80,12 +80,13 @@ class Line:
         backwards = _unpacked(_coins(self.seed, self.inputs.size), self.start, self.stop)
         return np.negative(scale, out=scale, where=backwards)
 
-    def pieces(self) -> Iterator[tuple[int, int, Array]]:
-        """Yield the direction in pieces that stay in the processor's cache."""
-        for start in range(self.start, self.stop, PIECE):
-            stop = min(start + PIECE, self.stop)
-            whole = stop - start == self.stop - self.start
-            yield start, stop, (self if whole else self.over(start, stop)).direction
+    def pieces(self) -> Iterable[tuple[int, int, Array]]:
+        """Return the direction in pieces that stay in the processor's cache."""
+        if self.stop - self.start <= PIECE:
+            return ((self.start, self.stop, self.direction),)
+        starts = range(self.start, self.stop, PIECE)
+        parts = (self.over(start, min(start + PIECE, self.stop)) for start in starts)
+        return ((part.start, part.stop, part.direction) for part in parts)
 
     def dot(self, matrix: Array) -> Array:
         """Return the product of the direction with a matrix that has a row for each coordinate."""

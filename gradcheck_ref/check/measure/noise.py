@@ -144,11 +144,9 @@ class Noise:
         """
         levels = self.levels
         if not self.tables:
-            # One line may be noisier than most, and equal noise on both sides shows no jump.
-            known = np.isfinite(jumps)
-            squares = np.hypot.reduce(np.where(known, jumps, 0.0), axis=1)
-            mean = squares / np.sqrt(np.maximum(1, np.add.reduce(known, axis=1)))
-            return np.asarray(np.fmax(np.fmax(levels[0], mean.max(axis=0)), draws))
+            # Most lines may be silent by chance, and equal noise on both sides shows no jump.
+            largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=(0, 1), initial=0.0)
+            return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
         # Use the widest table that is not wider than the step.
         widths = self.distances[0] * np.array([line.unit for line in lines])
         level = np.where(widths[:, None] <= steps, levels[0], levels[-1])
