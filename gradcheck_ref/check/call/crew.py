@@ -31,7 +31,8 @@ NUMBERS_AT_ONCE = 2**20
 SECONDS_PER_CHUNK = 0.02
 
 # A step along a line; and the values of f at some places, with its errors outside its domain. A
-# line has ``point(t)``, the inputs there, and ``where(t)``, which names the place.
+# line has ``coordinates(t)``, the flat vector there, ``point(t)``, the inputs there, and ``where(t)``,
+# which names the place.
 Place = tuple[Any, float]
 Answer = tuple[Array, list[str]]
 
@@ -52,19 +53,21 @@ class Work(NamedTuple):
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         outside: list[str] = []
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
-            together = self._together(places)
+            together, f = self._together(places), self.inputs.caller(self.f)
             for k, (line, t) in enumerate(places):
                 if together is None:
-                    rows[k] = self._at(line, t, outside)
+                    rows[k] = self._at(f, line, t, outside)
                 else:
                     rows[k] = self.outputs.numbers(together[k])
         rows[~np.isfinite(rows)] = np.nan
         return rows, outside
 
-    def _at(self, line: Any, t: float, outside: list[str]) -> Array | float:
+    def _at(
+        self, f: Callable[[Array], Any], line: Any, t: float, outside: list[str]
+    ) -> Array | float:
         """Return the value of f at one place, or NaN if its error says that f is not defined."""
         try:
-            return self.outputs.numbers(self.inputs.call(self.f, line.point(t)))
+            return self.outputs.numbers(f(line.coordinates(t)))
         except BaseException as error:
             note_on(error, line.where(t), self.inputs, self.f)
             if not (t and _is_outside(error)):

@@ -179,7 +179,6 @@ class Evidence:
             self.starved[rows[affordable:]] = True
             rows, steps = rows[:affordable], steps[:affordable]
             if not rows.size:
-                self.judge()
                 break
             self.measure(rows, steps)
             small = (self.sizes < shortest) & (self.sizes > 0)
@@ -188,6 +187,8 @@ class Evidence:
                 break
             again = np.array([self._next_step(i) for i in rows.tolist()], float)
             rows, steps = rows[again > 0], again[again > 0]
+        if self.starved.any() or not self.reached.any():
+            self.judge()
         return self
 
     def measure(self, rows: Array, steps: Array) -> None:

@@ -90,10 +90,11 @@ class Together:
     def along(self, lines: Sequence[Line]) -> Evidence:
         """Return lines, or parts of lines, with the claims along them; f is not called yet."""
         question, mix = self.on_lines, self.question.ask.mix
+        entrywise, target = self.entrywise, self.target
 
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
-            if self.entrywise:
-                return np.broadcast_to(self.target, lines.claimed.shape)
+            if entrywise:
+                return np.broadcast_to(target, lines.claimed.shape)
             hidden = question.size * (1 if mix is None else mix.shape[1])
             return np.asarray(question.rtol * np.abs(lines.claimed) / math.sqrt(hidden))
 

@@ -18,7 +18,7 @@ from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import PIECE, powers_of_two
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Line:
     """The points ``x + t * direction``, where only the coordinates from start to stop move.
 
@@ -48,22 +48,26 @@ class Line:
         """The distance between numbers near x, relative to x."""
         return self.inputs.eps if self.seed is not None else self.place[0].eps
 
-    @property
+    @cached_property
     def unit(self) -> float:
         """The step that moves x as far as t = 1 does along a random line."""
         if self.seed is not None:
             return 1.0
         return float(powers_of_two(np.array([self.size or self.inputs.typical]))[0])
 
-    def point(self, t: float) -> list[Any]:
-        """Return the inputs a step of t away."""
+    def coordinates(self, t: float) -> Array:
+        """Return the flat vector of all coordinates a step of t away."""
         point = self.inputs.x.copy()
         if self.seed is None:
             point[self.start] += t
         else:
             for start, stop, piece in self.pieces():
                 point[start:stop] += t * piece
-        return self.inputs.at(point)
+        return point
+
+    def point(self, t: float) -> list[Any]:
+        """Return the inputs a step of t away."""
+        return self.inputs.at(self.coordinates(t))
 
     @cached_property
     def direction(self) -> Array:
