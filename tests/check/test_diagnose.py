@@ -1,8 +1,11 @@
 """Every kind of mistake is recognised: on functions that are not in the zoo, and on the zoo."""
 
+import ast
+import inspect
 import re
 import tracemalloc
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,14 +15,14 @@ from zoo_reports import CASES, report_on, reports_on_bugs
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
+from gradcheck_ref.check.diagnose.kinds import KINDS
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, UNSURE, Fault, Given
 from gradcheck_ref.structure.parts import Part
 
-# What the check says of bugs for which the zoo has no word, and calls unknown.
-BEYOND = {
-    *("upstream-ignored", "not-zero", "phase", "some-entries", "some-outputs", "inner-factor"),
-    *("constant-term", "mean-and-spread", "local-derivative"),
-}
+# The diagnoses that bugs of the zoo should get, and the kinds for which the zoo has no word: it
+# calls such a bug unknown.
+OF_THE_ZOO = {bug.diagnosis for case in CASES.values() for bug in case.bugs} - {"unknown"}
+BEYOND = KINDS.keys() - OF_THE_ZOO
 # Bugs that look like something else: beside a tie, hidden by rounding, or wrong at one entry.
 LOOK_OTHERWISE = {
     *("maximum_with_tie/out-of-range", "maximum_with_tie/to-the-loser", "maximum_with_tie/sign"),
@@ -693,3 +696,50 @@ def test_the_first_diagnosis_of_a_bug_is_the_expected_one():
 
 def test_a_right_gradient_gets_no_diagnosis():
     assert [name for name in CASES if seen(report_on(name))] == []
+
+
+# The list of kinds.
+
+
+def kinds_in(source):
+    """Return the kinds that a module gives: first of three in a tuple, or under the name kind."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Tuple(elts=[ast.Constant(str(kind)), _, _]):
+                found.add(kind)
+            case ast.Call(ast.Name("Diagnosis"), [ast.Constant(kind), *_]):
+                found.add(kind)
+            case ast.Assign([ast.Name("kind")], value):
+                parts = ast.walk(value)
+                found |= {part.value for part in parts if isinstance(part, ast.Constant)}
+    return found
+
+
+def test_the_list_has_the_kinds_that_the_code_gives():
+    folder = Path(inspect.getfile(Diagnosis)).parent
+    modules = set(folder.glob("*.py")) - {folder / "block.py"}  # which only prepares the numbers
+    given = {kind for path in modules for kind in kinds_in(path.read_text(encoding="utf-8"))}
+    assert given == KINDS.keys()
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["return 'new', f'{a}', advice", "yield at, ('new', said, advice)", "kind = 'new'",
+     "kind = 'new' if a else b", "Diagnosis('new', subject, 'sentence', 'advice')"],
+)  # fmt: skip
+def test_a_kind_is_found_where_code_gives_it(source):
+    assert kinds_in(source) == {"new"}
+
+
+def test_every_kind_has_an_example_and_the_zoo_has_no_other():
+    in_tables = {row[-2] for table in (SCALAR, ARRAY) for row in table.values()} - {"unknown"}
+    of_a_jvp = first(check_jvp(np.sinh, VECTOR, lambda t, x: np.cosh(x)))
+    assert in_tables | OF_THE_ZOO | {of_a_jvp} == KINDS.keys()
+
+
+def test_each_kind_is_described_in_one_sentence():
+    for kind, sentence in KINDS.items():
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind)
+        assert re.fullmatch(r"[A-Zf][^.]*\.", sentence)
+    assert len({*KINDS.values()}) == len(KINDS)

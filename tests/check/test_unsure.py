@@ -1,17 +1,24 @@
 """Of what the evidence cannot tell: true sentences, and what to do."""
 
+import ast
+import inspect
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from report_cases import REPORTS, X, in_float32, words
 
 from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check.judge.rule import reasons
 from gradcheck_ref.check.report.unsure import undecided
 from gradcheck_ref.check.results import UNSURE
 
-REASONS = ["kink", "stairs", "noise", "precision", "nondeterministic", "step-underflow"]
-REASONS += ["domain-edge", "nonfinite"]
+# The page has a section for each reason. An empty check has no entry.
+PAGE = Path(__file__).parents[2] / "docs" / "check" / "unsure.md"
+SECTIONS = re.findall(r"^## `(.+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+REASONS = [reason for reason in SECTIONS if reason != "empty"]
 
 
 def unsure_because(reason, *, x=2.0, analytic=1.0, numeric=1.0, bar=0.5, allowed=1e-6):
@@ -46,6 +53,22 @@ def test_the_text_of_an_unsure_entry_invents_no_number(reason, numeric, bar):
         assert "go from nan" not in said[-2]
         if analytic not in (1.0, 0.0):
             assert "only an error above" not in said[-2], analytic
+
+
+def reasons_in(source):
+    """Return the reasons in a function: each is the first of two in a tuple."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Tuple([ast.Constant(str(reason)), _]):
+                found.add(reason)
+    return found
+
+
+def test_the_page_explains_each_reason():
+    assert reasons_in("for name, where in (('ok', a), ('zero', b)): c[0, 1] = d") == {"ok", "zero"}
+    of_the_rule = reasons_in(inspect.getsource(reasons)) - {"wrong"}
+    assert sorted(SECTIONS) == sorted(of_the_rule | {"precision", "empty"})
 
 
 def test_each_reason_has_its_own_words():

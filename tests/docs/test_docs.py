@@ -174,6 +174,14 @@ EMPTY_ON_A_PASS = re.compile(r"\.(?:diagnoses|faults)\[.*")
 # What ruff takes for Python, and puts blanks into: an included file stands on a line of its own.
 QUOTED = re.compile(r"^[ \t]*--?8 ?< ?--?.*[\"'].*", re.MULTILINE)
 
+# A room of the check, or a module in one.
+IN_A_ROOM = re.compile(r"`((?:call|measure|claim|judge|diagnose|hides|report)/[\w.]*)`")
+
+
+def missing_in_the_check(text):
+    return [p for p in IN_A_ROOM.findall(text) if not (ROOT / "gradcheck_ref/check" / p).exists()]
+
+
 # {rule: (where it is kept, what finds faults, a text that has one, the fault)}
 RULES = {
     "a language is known": (PAGES, unknown_languages, fence("py", "1"), "line 1: py"),
@@ -194,6 +202,12 @@ RULES = {
         EMPTY_ON_A_PASS.findall,
         "print(report.diagnoses[0].kind)",
         ".diagnoses[0].kind)",
+    ),
+    "a module of the check is where the page says": (
+        PAGES,
+        missing_in_the_check,
+        "`judge/rule.py`, `judge/ruler.py` and `report/`",
+        "judge/ruler.py",
     ),
     "files are included in three lines": (PAGES, QUOTED.findall, '--8<-- "a.py"', '--8<-- "a.py"'),
 }

@@ -110,7 +110,7 @@ def files():
     around = [(RIGHT, rules + TALL / 2), (side, rules + TALL / 2), (side, top(1) - 16)]
     parts += arrow([*around, (RIGHT - 30, top(1) - 16), (RIGHT - 30, top(1) - GAP)])
     parts.append(
-        drawing.text(RIGHT - 44, top(1) - 17, "refused by a random line: split it", anchor="end")
+        drawing.text(RIGHT - 44, top(1) - 17, "refused by a random line: halve it", anchor="end")
     )
     title = "A check: lines, witnesses, the rule, and the verdict"
     return {"check.svg": drawing.picture(title, parts, height=top(4) - GAP + 12, font=FONT)}

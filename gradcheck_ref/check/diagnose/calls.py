@@ -66,7 +66,8 @@ def ignores_upstream(block: Block) -> Guess:
     if not calls[0] and not fails[:, 0].any():
         sentence = "it is right at the first call, and the same at every later one"
         return "accumulated", sentence, "is something kept from the first call? Compute it again"
-    vector, kind = ("upstream", "upstream-ignored") if block.raw else ("tangent", "tangent-ignored")
+    vector = "upstream" if block.raw else "tangent"
+    kind = "upstream-ignored" if block.raw else "tangent-ignored"
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
     sentence = f"it does not depend on the {vector}"

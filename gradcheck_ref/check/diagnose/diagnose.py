@@ -50,10 +50,7 @@ class Diagnosis:
     Attributes
     ----------
     kind : str
-        sign, factor, zero, transposed, permuted, missing-sum, reshaped, single-entries,
-        row-or-column, mask, conjugate, accumulated, regulariser, upstream-ignored,
-        tangent-ignored, mutated, noisy, not-zero, extra-sum, phase, some-entries,
-        some-outputs, inner-factor, constant-term, mean-and-spread or local-derivative.
+        A key of `gradcheck_ref.check.diagnose.kinds.KINDS`, such as ``factor`` or ``transposed``.
     subject : str
         The name of the input.
     sentence : str

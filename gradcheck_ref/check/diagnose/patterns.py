@@ -1,6 +1,7 @@
 """Patterns of named mistakes: each predicts the claim that the mistake would make.
 
-A pattern is a function of the block of one input; it returns kind, sentence and advice, or None.
+A pattern is a function of the block of one input; it returns None, or a kind of the list in
+`kinds`, a sentence and advice.
 """
 
 import math
@@ -62,7 +63,8 @@ def _axes(block: Block, given: Array) -> Repairs:
     for order in permutations(range(n)) if 1 < n <= MOST_AXES else ():
         turned = places.transpose(*order, n)
         if turned.shape[:-1] == shape and order != tuple(range(n)):
-            kind, sentence = "transposed", "it is the transpose of what it should be"
+            kind = "transposed"
+            sentence = "it is the transpose of what it should be"
             if n > 2:
                 kind = "permuted"
                 sentence = f"its axes are in the wrong order: transposed by {order} it is right"
@@ -373,9 +375,9 @@ def single_entries(block: Block) -> Guess:
         if 2 < length < block.entries and len({*where}) == length:
             return None  # one in every row, such as the entry of the label, is another pattern
     names = [block.part.name + index_text(place) for place in places]
-    kind, zero = "single-entries", not block.claim[wrong].any()
+    kind = "single-entries"
     advice = f"what is special about {_listed(names)}? An edge, a repeated index, a branch?"
-    if zero:
+    if not block.claim[wrong].any():
         advice = "does a loop end one step too early, or is a mask or a condition wrong?"
     judged = block.entries if block.all_judged else len(wrong)
     if len(names) > judged / 3:

@@ -1,1 +1,1 @@
-"""What a check may hide: mistakes that a point, or a test, cannot show."""
+"""Find the mistakes that the point of a check, or a test, cannot show."""

@@ -48,7 +48,7 @@ class BlindSpot:
 
 
 class Viewpoint(NamedTuple):
-    """What can be seen of f at the point of a check, besides the slopes."""
+    """The facts about f at the point of a check, besides the slopes."""
 
     x: Array  # the flat real coordinates of all inputs
     branches: bool  # whether the code of f treats negative numbers differently

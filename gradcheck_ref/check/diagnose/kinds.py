@@ -1,0 +1,32 @@
+"""The kinds of diagnosis, in one list. Pages and tests are made of it."""
+
+# The kind, and a sentence that says what the claim looks like. First come mistakes in all entries,
+# then right numbers in other places, then mistakes in some entries, then those between calls.
+KINDS = {
+    "sign": "It is minus the right gradient.",
+    "factor": "Every entry is the right one times one constant.",
+    "zero": "It is zero everywhere.",
+    "conjugate": "It is right except for a complex conjugate.",
+    "phase": "The complex numbers have the right absolute values and the wrong phases.",
+    "inner-factor": "Each entry is multiplied or divided by its own x, x squared or exp(x).",
+    "regulariser": "A multiple of x is missing, or there is one too many.",
+    "constant-term": "Each entry, perhaps with the wrong sign, is off by one constant.",
+    "mean-and-spread": "The error is a constant plus a multiple of x, as of a mean and a spread.",
+    "not-zero": "It is not zero, although every slope is.",
+    "transposed": "It is the transpose of the right gradient.",
+    "permuted": "The right numbers are in the wrong places: rolled, reversed or in another order.",
+    "reshaped": "The right numbers are in another shape.",
+    "missing-sum": "It has axes too many: summed or averaged over these it is right.",
+    "extra-sum": "It is the right gradient, summed over axes that it should keep.",
+    "single-entries": "One, two or three entries of many are wrong.",
+    "some-entries": "Up to three entries of a short vector are wrong, at most half of it.",
+    "row-or-column": "The wrong entries are one row, one column or one slice.",
+    "mask": "Every entry is right or zero.",
+    "some-outputs": "It is wrong for a few outputs of f, and right for the others.",
+    "local-derivative": "f acts on each entry alone: some slopes are wrong, and none is misplaced.",
+    "upstream-ignored": "A vjp, or a term of it, does not depend on the upstream gradient.",
+    "tangent-ignored": "A jvp does not depend on the tangent.",
+    "accumulated": "It is right at the first call, and wrong at later ones.",
+    "mutated": "The gradient, or f, overwrites its input.",
+    "noisy": "It is right except for noise, rounding or few digits.",
+}
