@@ -47,7 +47,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
             break
     if (wrong & (rounding > 0)).any():
         evidence.doubts = Doubts(own_rounding=rounding)
-        evidence.judge()
+        evidence.reopen()
 
 
 @QUIETLY
@@ -88,4 +88,4 @@ def weigh_ties(evidence: Evidence) -> None:
     if not whole.reached.any():  # no evaluation is left
         found, otherwise = still & equal, np.True_
     evidence.doubts = evidence.doubts._replace(tied=found & otherwise)
-    evidence.judge()
+    evidence.reopen()

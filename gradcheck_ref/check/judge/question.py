@@ -42,16 +42,16 @@ class Question:
     def claimed_at(self, rows: Array) -> Array:
         """Return the claims for some coordinates, (rows, outputs)."""
         if rows.size:
-            self._return_to_x()
+            self.return_to_x()
         return self.claims.rows(rows)
 
     def claimed_along(self, lines: Sequence[Line]) -> Array:
         """Return the claims along some lines, (lines, outputs)."""
-        self._return_to_x()
+        self.return_to_x()
         found = [self.claims.along(line) for line in lines]
         return np.reshape(found, (len(lines), self.ask.here.size))
 
-    def _return_to_x(self) -> None:
+    def return_to_x(self) -> None:
         """Call f at x before a call of a jvp, which may use values from the last call of f."""
         if self.claims.matrix is None and self.ask.elsewhere and self.affordable:
             self.ask.forward()

@@ -6,6 +6,7 @@ of outputs.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -87,10 +88,6 @@ class Evidence:
         The relative tolerance.
     """
 
-    witnesses: Witnesses
-    ruling: Ruling
-    best: Witnesses  # the witness behind each verdict, (lines, outputs)
-
     def __init__(
         self, question: Question, lines: Sequence[Line], claimed: Array, least: Least, rtol: float
     ) -> None:
@@ -134,34 +131,39 @@ class Evidence:
         reason[(self.ruling.verdict == UNSURE) & short] = "precision"
         return reason
 
-    @QUIETLY
-    def judge(self) -> None:
-        """Judge the claims by all samples, as they are read now."""
-        noise = self.question.noise
-        self.witnesses = read(self.samples, self.lines, noise)
+    @cached_property
+    def witnesses(self) -> Witnesses:
+        """The slopes with their error bars, as they are read from all samples now."""
+        return read(self.samples, self.lines, self.question.noise)
+
+    @cached_property
+    def ruling(self) -> Ruling:
+        """The verdicts on the claims."""
         at = self.witnesses.take(sharpest(self.witnesses))
-        allowed = self.least(self, at.slope, at.bar)
+        allowed, noise = self.least(self, at.slope, at.bar), self.question.noise
         known = noise, self.sizes, self.starved, self.doubts
-        self.ruling = rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
-        self.best = self.witnesses.take(self.ruling.chosen)
+        return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
+
+    @cached_property
+    def best(self) -> Witnesses:
+        """The witness behind each verdict, (lines, outputs)."""
+        return self.witnesses.take(self.ruling.chosen)
+
+    def reopen(self) -> None:
+        """Read the samples and judge the claims anew, because more is known."""
+        for name in ("witnesses", "ruling", "best"):
+            vars(self).pop(name, None)
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
         """Join this and other evidence on lines of the same kind; axes are sorted."""
         every = [self, *others]
         lines = [line for one in every for line in one.lines]
-        order = sorted(range(len(lines)), key=lambda k: lines[k].start)
+        order = np.argsort([line.start for line in lines], kind="stable")
         claimed = np.concatenate([one.claimed for one in every])[order]
-        found = Evidence(self.question, [lines[k] for k in order], claimed, self.least, self.rtol)
-        trials = max(len(one.samples.steps) for one in every)
-        padded = []
-        for one in every:
-            none = Samples.none(len(one.lines), claimed.shape[1])
-            missing = [none] * (trials - len(one.samples.steps))
-            padded.append(Samples(*map(np.concatenate, zip(one.samples, *missing, strict=True))))
-        joint = zip(*padded, strict=True)
-        found.samples = Samples(*(np.concatenate(arrays, axis=1)[:, order] for arrays in joint))
+        lines = [lines[k] for k in order.tolist()]
+        found = Evidence(self.question, lines, claimed, self.least, self.rtol)
+        found.samples = self.samples.beside([one.samples for one in others]).along(order)
         found.starved = np.concatenate([one.starved for one in every])[order]
-        found.judge()
         return found
 
     # --- asking -----------------------------------------------------------------------------------
@@ -176,7 +178,9 @@ class Evidence:
         rows, steps = np.arange(len(self.lines)), np.full(len(self.lines), first or shortest)
         for _ in range(tries):
             affordable = self.question.affordable
-            self.starved[rows[affordable:]] = True
+            if rows.size > affordable:
+                self.starved[rows[affordable:]] = True
+                self.reopen()
             rows, steps = rows[:affordable], steps[:affordable]
             if not rows.size:
                 break
@@ -187,20 +191,18 @@ class Evidence:
                 break
             again = np.array([self._next_step(i) for i in rows.tolist()], float)
             rows, steps = rows[again > 0], again[again > 0]
-        if self.starved.any() or not self.reached.any():
-            self.judge()
         return self
 
     def measure(self, rows: Array, steps: Array) -> None:
         """Measure some of the lines at these steps, and judge; measure the noise if it matters."""
         ask, noise = self.question.ask, self.question.noise
         self.samples = self.samples.and_then(sample(ask, noise, self.lines, rows, steps))
-        self.judge()
+        self.reopen()
         unsettled = (self.ruling.verdict[rows] != PASS).any()
         noisy = not noise.tables and (self.witnesses.apparent > noise.quiet).any()
         news = unsettled and noise.find_resolution()
         if ((unsettled or noisy) and noise.measure()) or news:
-            self.judge()
+            self.reopen()
 
     # --- the next step ----------------------------------------------------------------------------
 

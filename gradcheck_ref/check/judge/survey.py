@@ -70,19 +70,21 @@ def explore(question: Question) -> Findings:
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
     together = Together(question)
-    endless, agree, agreeing = together.not_finite(EXAMPLES), False, []
+    endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
+    agree, agreeing = False, []
     if not (endless.size or question.claims.unusable):
         if question.affordable <= LINES:
             question.noise.measure()
         agree = _agree(together)
         while agree:
             agreeing.append(together.evidence)
-            if not _another_round(together):
+            unconfirmed = together.unconfirmed()
+            if not _deserve_a_round(together, unconfirmed.size):
                 break
+            together.narrow(unconfirmed)
             agree = _agree(together)
 
     size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
-    unconfirmed = together.unconfirmed() if agree else np.zeros(0, int)
     all_axes = few and bool(not agree or unconfirmed.size or together.corrections)
     if all_axes:
         rows = np.arange(size)
@@ -117,17 +119,13 @@ def _agree(together: Together) -> bool:
     return True
 
 
-def _another_round(together: Together) -> bool:
-    """Prepare lines for the unconfirmed coordinates, if lines are cheaper than axes."""
+def _deserve_a_round(together: Together, count: int) -> bool:
+    """Tell whether lines of their own are cheaper than axes for so many coordinates."""
     question = together.question
-    left = together.unconfirmed()
-    wanted = question.demanded or WITNESSES_EACH * left.size <= question.affordable
-    served = WITNESSES_EACH * left.size > LINES and question.affordable > LINES
-    many = question.size > AXES_IN_DOUBT and left.size < together.moving
-    if not (together.entrywise and many and wanted and served):
-        return False
-    together.narrow(left)
-    return True
+    wanted = question.demanded or WITNESSES_EACH * count <= question.affordable
+    served = WITNESSES_EACH * count > LINES and question.affordable > LINES
+    many = question.size > AXES_IN_DOUBT and count < together.moving
+    return together.entrywise and many and wanted and served
 
 
 def _examples(together: Together, endless: Array) -> Array:

@@ -69,7 +69,7 @@ class Together:
         self.moves: Array | None = None
         self.rounds, self.moving = 0, question.size + 1
         self.target, self.typical = self._scales()
-        self.evidence = self.along([]).settle()
+        self.evidence = self.along([])
 
     @property
     def entrywise(self) -> bool:
@@ -111,7 +111,7 @@ class Together:
         moves[left] = True
         self.moves, self.moving, self.rounds = np.packbits(moves), left.size, self.rounds + 1
         self.target, _ = self._scales()
-        self.evidence = self.along([]).settle()
+        self.evidence = self.along([])
 
     def correct(self, wrong: Evidence) -> None:
         """Subtract the errors of some claimed entries from the claims along all lines."""
@@ -119,7 +119,7 @@ class Together:
         new = dict(zip(wrong.rows.tolist(), excess, strict=True))
         self.corrections |= new
         _subtract(self.evidence, new)
-        self.evidence.judge()
+        self.evidence.reopen()
 
     # --- measuring --------------------------------------------------------------------------------
 
@@ -132,13 +132,16 @@ class Together:
             have = 1
         while 0 < have < count:
             # Lines across kinks need about three: a few good lines are better than many bad.
+            self.question.return_to_x()  # now, because it is an evaluation, too
             once = np.count_nonzero(np.isfinite(self.evidence.samples.steps[:, -1])) <= 1
             affordable = self.on_lines.affordable // (1 if once else 3)
             most = have + max(affordable, min(1, self.on_lines.affordable))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break
-            self.evidence = self.evidence.joined([more.settle(self._step, tries=1)])
+            step, new = self._step, np.arange(have, have + len(more.lines))
+            self.evidence = self.evidence.joined([more])
+            self.evidence.measure(new, np.full(new.size, step))
             self._shorten_steps()
             have = len(self.evidence.lines)
 

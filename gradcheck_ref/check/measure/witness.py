@@ -54,10 +54,29 @@ class Samples(NamedTuple):
         return cls(never, np.full((*places.shape, outputs), np.nan, dtype), places, never < 0)
 
     def and_then(self, other: "Samples") -> "Samples":
-        """Append other trials along the same lines."""
-        if np.isinf(self.steps).all():
-            return other
-        return Samples(*map(np.concatenate, zip(self, other, strict=True)))
+        """Add one more trial along some of the lines: as a new one, unless the last has room."""
+        asked = np.isfinite(other.steps[0])
+        both = zip(self, other, strict=True)
+        if np.isfinite(self.steps[-1][asked]).any():
+            return Samples(*map(np.concatenate, both))
+        samples = Samples(*(ours.astype(theirs.dtype) for ours, theirs in both))
+        for ours, theirs in zip(samples, other, strict=True):
+            ours[-1, asked] = theirs[0, asked]
+        return samples
+
+    def beside(self, others: Sequence["Samples"]) -> "Samples":
+        """Put the samples along other lines beside these."""
+        every, outputs = [self, *others], self.values.shape[-1]
+        trials, padded = max(len(one.steps) for one in every), []
+        for one in every:
+            none = Samples.none(one.steps.shape[1], outputs, self.values.dtype)
+            missing = [none] * (trials - len(one.steps))
+            padded.append(Samples(*map(np.concatenate, zip(one, *missing, strict=True))))
+        return Samples(*(np.concatenate(arrays, axis=1) for arrays in zip(*padded, strict=True)))
+
+    def along(self, lines: Array) -> "Samples":
+        """Select the samples along some lines, in this order."""
+        return Samples(*(array[:, lines] for array in self))
 
 
 @dataclass(eq=False)
