@@ -10,7 +10,7 @@ from gradcheck_ref.arguments import Array
 
 # More digits than this are as good for a check as all of them. C's %g and %f write 6 digits, and a
 # table in a paper has fewer.
-FEW = 9
+FEW_DIGITS = 9
 # Rounding to float64 may change a number by this much of itself.
 A_TRACE = 8 * float(np.finfo(np.float64).eps)
 
@@ -27,7 +27,7 @@ def has_many_digits(value: float) -> bool:
     >>> [has_many_digits(value) for value in (0.25, 0.1 + 0.2, 1 / 3, float("inf"))]
     [False, False, True, False]
     """
-    few = float(f"{value:.{FEW - 1}e}")
+    few = float(f"{value:.{FEW_DIGITS - 1}e}")
     return abs(few - value) > A_TRACE * abs(value)
 
 
@@ -46,7 +46,7 @@ def digits_of(values: Array) -> int:
         return 0
     with np.errstate(over="ignore", under="ignore"):
         first = np.floor(np.log10(sizes))
-        fits = (d for d in range(1, FEW + 1) if _whole(sizes / 10.0 ** (first - d + 1)))
+        fits = (d for d in range(1, FEW_DIGITS + 1) if _whole(sizes / 10.0 ** (first - d + 1)))
         return next(fits, 0)
 
 
@@ -79,7 +79,7 @@ def places_of(values: Array) -> int | None:
     (5, None)
     """
     sizes = _there(values)
-    return next((k for k in range(FEW + 1) if _whole(sizes * 10.0**k)), None)
+    return next((k for k in range(FEW_DIGITS + 1) if _whole(sizes * 10.0**k)), None)
 
 
 def last_digit(values: Array) -> float:

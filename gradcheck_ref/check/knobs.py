@@ -3,7 +3,7 @@
 import math
 from concurrent.futures import Executor
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 from gradcheck_ref.arguments import as_tolerance, described
 from gradcheck_ref.check.words import knob, setting, words
@@ -55,33 +55,43 @@ def allowed_by_lines(eps: float) -> float:
     return max(ALLOWED_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
 
 
-class Knobs:
-    """The options of a check; see `check_gradient`. Values that make no sense raise an error."""
+class Knobs(NamedTuple):
+    """The options of a check; see `check_gradient`."""
 
-    def __init__(
-        self, rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
-    ) -> None:
-        self.rtol = None if rtol is None else as_tolerance(rtol, knob("rtol"))
-        self.atol = None if atol is None else as_tolerance(atol, knob("atol"))
-        if rtol == 0 and not atol:
-            raise ValueError(
-                f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
-                f"{knob('atol')}"
-            )
-        if max_evaluations is not None:
-            otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
-            max_evaluations = _whole(max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
-        self.max_evaluations: int | None = max_evaluations
-        if not (progress is None or progress is False or callable(progress)):
-            raise TypeError(
-                "progress must be None, False or a function progress(done, total), "
-                f"not {described(progress)}"
-            )
-        self.progress, self.seed = progress, check_seed(seed)
-        if not (workers is None or isinstance(workers, Executor) or callable(workers)):
-            otherwise = ", -1 for all cores, None, an Executor or a function like map"
-            workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
-        self.workers = workers
+    rtol: float | None
+    atol: float | None
+    max_evaluations: int | None
+    seed: int
+    workers: Any
+    progress: Any
+
+
+def chosen(
+    rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
+) -> Knobs:
+    """Return the options of a check. Values that make no sense raise an error."""
+    if rtol is not None:
+        rtol = as_tolerance(rtol, knob("rtol"))
+    if atol is not None:
+        atol = as_tolerance(atol, knob("atol"))
+    if rtol == 0 and not atol:
+        raise ValueError(
+            f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
+            f"{knob('atol')}"
+        )
+    if max_evaluations is not None:
+        otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
+        max_evaluations = _whole(max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
+    if not (progress is None or progress is False or callable(progress)):
+        raise TypeError(
+            "progress must be None, False or a function progress(done, total), "
+            f"not {described(progress)}"
+        )
+    seed = check_seed(seed)
+    if not (workers is None or isinstance(workers, Executor) or callable(workers)):
+        otherwise = ", -1 for all cores, None, an Executor or a function like map"
+        workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
+    return Knobs(rtol, atol, max_evaluations, seed, workers, progress)
 
 
 def check_seed(seed: Any) -> int:

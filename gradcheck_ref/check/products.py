@@ -6,7 +6,7 @@ from typing import Any
 from gradcheck_ref.arguments import as_function, framework_of
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs
+from gradcheck_ref.check.knobs import Knobs, chosen
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.trees import leaves_of
@@ -91,7 +91,7 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -159,7 +159,7 @@ def check_jvp(
     >>> print(report.verdict, [diagnosis.kind for diagnosis in report.diagnoses])
     fail ['sign']
     """
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -215,7 +215,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
@@ -271,7 +271,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 

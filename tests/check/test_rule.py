@@ -6,24 +6,15 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check.judge.rule import Doubts, reasons, rule
-from gradcheck_ref.check.measure.witness import (
-    EDGE,
-    FLAT,
-    LOST,
-    NOTHING,
-    OUTSIDE,
-    ROUGH,
-    SMOOTH,
-    Witnesses,
-)
+from gradcheck_ref.check.measure.witness import State, Witnesses
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 
 RTOL, EPS = 1e-6, 2.0**-52
 
 
-def seen(slope, step, bar=1e-10, *, state=SMOOTH, kink=0.0, noise=0.0):
+def seen(slope, step, bar=1e-10, *, state=State.SMOOTH, kink=0.0, noise=0.0):
     """Return what makes a witness of an f of about 1: its bar is truncation, kink and noise."""
-    known = state in (SMOOTH, FLAT, EDGE)
+    known = state in (State.SMOOTH, State.FLAT, State.EDGE)
     return {
         "state": state,
         "step": step,
@@ -47,16 +38,16 @@ def kink(slope, step, half_jump):
 
 def flat(step):
     """Return a step at which f did not move: its slope is 0 but for rounding inside f."""
-    return noisy(0.0, step, 8 * EPS / step) | {"state": FLAT}
+    return noisy(0.0, step, 8 * EPS / step) | {"state": State.FLAT}
 
 
 def rough(step, slope=1.0):
-    return seen(slope, step, state=ROUGH)
+    return seen(slope, step, state=State.ROUGH)
 
 
 def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
     """Return verdict and reason of one claim at x = 1, where f is 1."""
-    made = [*witnesses, seen(0.0, np.inf, state=NOTHING)]
+    made = [*witnesses, seen(0.0, np.inf, state=State.NOTHING)]
     made = Witnesses(**{k: np.array([[[one[k]]] for one in made]) for k in made[-1]})
     one = np.ones(1)
     noise = SimpleNamespace(
@@ -81,9 +72,10 @@ TABLE = {
     # 1. Every witness that has a slope counts, by its error bar.
     "nothing was asked": (2.0, [], UNSURE, None),
     "f is rough at all steps": (2.0, [rough(1e-2), rough(1e-4)], UNSURE, "kink"),
-    "f is not finite around x": (2.0, [seen(0.0, 1e-3, state=OUTSIDE)], UNSURE, "domain-edge"),
-    "x cannot be moved": (2.0, [seen(0.0, 1.0, state=LOST)], UNSURE, "step-underflow"),
-    "one side of x counts": (2.0, [seen(2.0, 1e-3, state=EDGE)], PASS, "ok"),
+    "f is not finite around x": (
+        2.0, [seen(0.0, 1e-3, state=State.OUTSIDE)], UNSURE, "domain-edge"),
+    "x cannot be moved": (2.0, [seen(0.0, 1.0, state=State.LOST)], UNSURE, "step-underflow"),
+    "one side of x counts": (2.0, [seen(2.0, 1e-3, state=State.EDGE)], PASS, "ok"),
     # 2. It accepts what is surely within what is allowed, and refuses what is surely not.
     "one accepts": (2.0, [seen(2.0, 1e-3)], PASS, "ok"),
     "within rtol": (2.0 * (1 + 0.9 * RTOL), [seen(2.0, 1e-3)], PASS, "ok"),

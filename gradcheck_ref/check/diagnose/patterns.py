@@ -23,7 +23,7 @@ from gradcheck_ref.check.diagnose.block import (
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
 
 # At most three wrong entries are named one by one, if they are at most a third of all.
-FEW = 3
+NAMED_ONE_BY_ONE = 3
 
 # Each axis doubles the number of ways to sum axes away, and n axes have n! orders: 120 for 5.
 MOST_AXES = 5
@@ -368,7 +368,7 @@ def row_or_column(block: Block) -> Guess:
 def single_entries(block: Block) -> Guess:
     """Find few wrong entries among many, or at most half of a vector, perhaps of parameters."""
     wrong, shape = block.wrong, block.part.shape
-    if not shape or np.count_nonzero(wrong) > FEW:
+    if not shape or np.count_nonzero(wrong) > NAMED_ONE_BY_ONE:
         return None
     places = list(zip(*np.unravel_index(block.rows[wrong], shape), strict=True))
     for length, where in zip(shape, zip(*places, strict=True), strict=True):
@@ -400,7 +400,7 @@ def some_outputs(block: Block) -> Guess:
     for part in block.outputs:
         own = (columns[part.holds(columns)] - part.start).tolist()
         names += [part.name] if 0 < len(own) == part.size else map(part.entry, own)
-    if len(names) > FEW:
+    if len(names) > NAMED_ONE_BY_ONE:
         return None
     said = f"it is wrong for {_listed(names)}, and right for the other outputs"
     advice = f"what is special about {_listed(names)}? Look at how its upstream is used"

@@ -11,15 +11,12 @@ from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import FLAT
+from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS = 4.0
-
-# At most this many refused columns of a Jacobian are computed again at points next to x.
-MOST_COLUMNS = 100
 
 
 @QUIETLY
@@ -27,7 +24,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
     """Measure the rounding of refused claims at points next to x, and allow for it."""
     question, wrong = evidence.question, evidence.ruling.verdict == FAIL
     claims = question.claims
-    columns = np.flatnonzero(wrong.any(axis=0))[:MOST_COLUMNS]
+    columns = np.flatnonzero(wrong.any(axis=0))[:100]  # each is computed again, three times
     if not columns.size or claims.random:
         return
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
@@ -64,7 +61,7 @@ def weigh_ties(evidence: Evidence) -> None:
     failing = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
     values, counts = np.unique(inputs.x, return_counts=True)
     equal = np.isin(inputs.x[evidence.rows], values[counts > 1])[:, None]
-    still = failing & (at.state == FLAT)
+    still = failing & (at.state == State.FLAT)
     found: Array = failing & (equal | still)
     if not found.any():
         return

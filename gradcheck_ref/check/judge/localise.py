@@ -27,10 +27,6 @@ MORE_LINES = 3
 # wrong, because a line may have a wrong slope.
 ALIKE = 0.1
 
-# At most this many entries with matching signs are measured. Of a million entries, about two match
-# twenty lines by chance.
-SUSPECTS = 6
-
 
 def find_wrong_entry(together: Together) -> bool:
     """Find a wrong entry, and correct its claim along all lines; tell whether there is one."""
@@ -76,7 +72,8 @@ def match(lines: Evidence, column: int) -> Array:
         for start, stop, piece in line.pieces():
             total[start:stop] += np.float32(np.sign(residual)) * np.sign(piece, dtype=np.float32)
     matched = np.flatnonzero(np.abs(total) >= (1 - ALIKE) * len(lines.lines))
-    best = np.argsort(-np.abs(total[matched]), kind="stable")[:SUSPECTS]
+    # At most six are measured: of a million entries, about two match twenty lines by chance.
+    best = np.argsort(-np.abs(total[matched]), kind="stable")[:6]
     return np.sort(matched[best])
 
 

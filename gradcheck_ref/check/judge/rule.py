@@ -19,7 +19,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
-from gradcheck_ref.check.measure.witness import EDGE, FLAT, LOST, OUTSIDE, ROUGH, SMOOTH, Witnesses
+from gradcheck_ref.check.measure.witness import State, Witnesses
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE
 
 # Two steps that differ by a factor of 2 share no samples, and have none close to each other.
@@ -103,7 +103,7 @@ def rule(
     flat = _stands_still(witnesses, noise, sizes[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
     fails, agreed = _agreed(witnesses, off, refuses, starved[:, None])
 
-    chosen = np.where(flat, (witnesses.state == FLAT).argmax(axis=0), sharpest(witnesses))
+    chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))
     passing = np.where(passes, bar, np.inf)
     chosen = np.where(passes.any(axis=0), passing.argmin(axis=0), chosen)
     chosen = np.where(fails, agreed, chosen)
@@ -132,7 +132,7 @@ def _agreed(
     sides = off <= FAIL_BARS * bar
     # At the edge of a domain slopes may grow without end, at least by the ratio of the steps (1.6)
     # from step to step. Their long bars overlap by chance.
-    refuses = refuses & ((witnesses.state != EDGE) | (bar <= 0.3 * np.abs(slope)))
+    refuses = refuses & ((witnesses.state != State.EDGE) | (bar <= 0.3 * np.abs(slope)))
     for a, b in combinations(range(len(bar)), 2):
         apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
@@ -161,10 +161,10 @@ def _stands_still(witnesses: Witnesses, noise: Noise, sizes: Array) -> Array:
     If f has never changed anywhere, one of the steps must be about as long as x. An f with few
     digits does not count: it may be flat only because its values are rounded.
     """
-    still = witnesses.state == FLAT
+    still = witnesses.state == State.FLAT
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
-    moves = ~still & (witnesses.state < LOST) & (witnesses.step < longest)
+    moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
     reach = np.where(noise.changed, 0.0, sizes / 4)
     far = longest >= np.maximum(CLEARLY * shortest, reach)
     return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
@@ -183,7 +183,7 @@ def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes
     zero &= bar * sizes <= 1e8 * noise.eps * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
     limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, sizes) / 10)
-    far = (limits & (witnesses.state <= ROUGH)).any(axis=0)
+    far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
     return np.asarray(zero & far & noise.changed & ~noise.rounded)
 
@@ -196,14 +196,15 @@ def reasons(
     verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
-    still = state == FLAT
-    moves = ((state == SMOOTH) | (state == ROUGH)) & (
+    still = state == State.FLAT
+    moves = ((state == State.SMOOTH) | (state == State.ROUGH)) & (
         witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
     )
     few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.bar / 2)
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
-    stairs |= ruling.refused & ((state == ROUGH) & (witnesses.step > at.step)).any(axis=0)
+    stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)
+    at_edge = (at.state == State.EDGE) | (nothing & (state == State.OUTSIDE).any(axis=0))
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
     reason = np.where(ruling.flat, "flat", "ok").astype("<U16")
     for name, where in (
@@ -213,8 +214,8 @@ def reasons(
         ("kink", unsure & (at.too_long | nothing | jumps)),
         ("stairs", unsure & stairs & ~jumps),
         ("zero", unsure & zero & (at.bar <= 128 * noise.eps * at.size / at.step)),
-        ("domain-edge", unsure & ((at.state == EDGE) | (nothing & (state == OUTSIDE).any(axis=0)))),
-        ("step-underflow", unsure & nothing & (state == LOST).any(axis=0)),
+        ("domain-edge", unsure & at_edge),
+        ("step-underflow", unsure & nothing & (state == State.LOST).any(axis=0)),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),
         ("stairs", unsure & doubts.tied & (claimed == 0)),

@@ -16,16 +16,7 @@ from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, reasons, rul
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import (
-    FLAT,
-    LOST,
-    NOTHING,
-    ROUGH,
-    Samples,
-    Witnesses,
-    read,
-    sample,
-)
+from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read, sample
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
@@ -118,7 +109,8 @@ class Evidence:
     def unmoved(self) -> Array:
         """Where f was evaluated and never changed."""
         state = self.witnesses.state
-        return np.asarray((state == FLAT).any(axis=0) & ((state == FLAT) | (state > ROUGH)).all(0))
+        still, without = state == State.FLAT, state > State.ROUGH
+        return np.asarray(still.any(axis=0) & (still | without).all(axis=0))
 
     def reasons(self) -> Array:
         """Return the reason of each verdict, by line and output."""
@@ -126,7 +118,7 @@ class Evidence:
             return np.where(self.ruling.flat, "flat", "ok").astype("<U16")
         noise = self.question.noise
         reason = reasons(self.ruling, self.witnesses, self.claimed, noise, self.doubts)
-        tried = np.count_nonzero(self.witnesses.state != NOTHING, axis=0)
+        tried = np.count_nonzero(self.witnesses.state != State.NOTHING, axis=0)
         short = self.starved[:, None] & (tried <= 2) & ~np.isin(reason, ("zero", "nonfinite"))
         reason[(self.ruling.verdict == UNSURE) & short] = "precision"
         return reason
@@ -231,15 +223,15 @@ class Evidence:
         if not columns.size:
             # If f rounds a part, such as a float16 loss beside a float64 penalty, that part is
             # flat at short steps, rough at longer ones, and has its slope at still longer ones.
-            rough = (self.witnesses.state == ROUGH) & (verdict == FAIL)
+            rough = (self.witnesses.state == State.ROUGH) & (verdict == FAIL)
             rough &= self.witnesses.step >= self.best.step[i]
             yield from UP * np.unique(self.witnesses.step[rough])
             return
         known = self.witnesses.at((slice(None), i, columns))
-        still = known.state == FLAT
+        still = known.state == State.FLAT
         if still.any():  # a second flat step proves a slope of 0: shorter if f moves at longer ones
             step = float(known.step[still].max())
-            moves = ~still & (known.state <= ROUGH)
+            moves = ~still & (known.state <= State.ROUGH)
             yield step / UP if moves.any() else max(UP * step, size / 4)
         if (refused := columns[self.ruling.refused[i, columns]]).size:
             at = self.best.at((i, refused))
@@ -259,19 +251,19 @@ class Evidence:
         lack = self.best.bar[i, columns] / np.fmax(self.ruling.allowed[i, columns], 1e-300)
         j = columns[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # the longest relative bar
         known = self.witnesses.at((slice(None), i, j))
-        tried = known.state != NOTHING
+        tried = known.state != State.NOTHING
         last = known.at(np.flatnonzero(tried)[-1])
         # If the noise fades at short steps, a step that includes it is too long.
         fading = self.question.noise.fading_step(self.lines[i]) or np.inf
         too_long = known.too_long | (CLEARLY * fading < known.step)
-        too_long &= tried & (known.state != LOST)
+        too_long &= tried & (known.state != State.LOST)
         short = float(np.where(tried & ~too_long, known.step, 0.0).max())
         long = float(np.where(too_long, known.step, np.inf).min())
         same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
         if last.jump > 0 and same.max() > 1e5 * same.min():
             return 0.0  # the kink is at x: steps of so different lengths show the same jump
         scale, bend = float(self.sizes[i]) / 100, float(last.truncation + last.kink)
-        if not last.too_long or last.state == LOST:
+        if not last.too_long or last.state == State.LOST:
             step = max(UP * short, scale)
         elif float(last.rounding) < bend < 0.1 * float(last.steepest):
             # Truncation falls as h^4: aim for half the allowed error, or for the rounding.

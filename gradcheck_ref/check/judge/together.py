@@ -18,7 +18,7 @@ from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import EACH, FLAT
+from gradcheck_ref.check.measure.witness import EACH, State
 from gradcheck_ref.check.results import FAIL_BARS, PASS, UNSURE, Certificate
 from gradcheck_ref.structure.units import PIECE
 
@@ -178,7 +178,7 @@ class Together:
         best, ruling = self.evidence.best, self.evidence.ruling
         off = np.abs(self.evidence.residual) + best.bar
         # If f does not change along a line and the claim is 0, the error is 0.
-        off[(best.state == FLAT) & (self.evidence.claimed == 0) & ruling.flat[:1]] = 0.0
+        off[(best.state == State.FLAT) & (self.evidence.claimed == 0) & ruling.flat[:1]] = 0.0
         worst = np.where(np.isnan(off), np.inf, off)
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 

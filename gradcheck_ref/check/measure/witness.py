@@ -34,9 +34,15 @@ NOISE_IN_SLOPE, NOISE_IN_JUMP, NOISE_IN_FOURTH = 16.0, 8.6, 4.0
 # One-sided differences amplify noise about four times as much as those of two sides.
 ONE_SIDED = 4.0
 
-# The states of a witness. With a slope: from both sides, from six values equal to f(x), from one
-# side. Without: several features of f in the step, f not finite, x + step equals x, not measured.
-SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
+
+class State:
+    """The states of a witness.
+
+    With a slope: from both sides, from six values equal to f(x), from one side. Without: several
+    features of f in the step, f not finite, x + step equals x, not measured.
+    """
+
+    SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
 
 
 class Samples(NamedTuple):
@@ -83,7 +89,7 @@ class Samples(NamedTuple):
 class Witnesses:
     """Slopes with error bars: each attribute has the shape (trials, lines, outputs)."""
 
-    state: Array  # one of SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING
+    state: Array  # a `State`
     step: Array  # the longest of the three steps
     slope: Array  # NaN if there is none
     truncation: Array  # the three parts of the error bar
@@ -190,7 +196,7 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
         # At a kink as exact as that; next to one up to a fifth too small.
         kink = np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
     witnesses = Witnesses(
-        state=np.where(still, FLAT, SMOOTH),
+        state=np.where(still, State.FLAT, State.SMOOTH),
         step=h + np.zeros(still.shape),
         slope=slope,
         truncation=truncation,
@@ -229,7 +235,7 @@ def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
     witnesses.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
     witnesses.rounding[alone] *= ONE_SIDED
     witnesses.steepest[alone] = np.abs(slopes).max(axis=2)[alone]
-    witnesses.kink[alone], witnesses.state[alone] = 0.0, EDGE
+    witnesses.kink[alone], witnesses.state[alone] = 0.0, State.EDGE
 
 
 def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples) -> None:
@@ -243,10 +249,10 @@ def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples)
     if not nothing.any():
         return
     one_sided = np.abs(moves).max(axis=2) / witnesses.step * RATIO**2
-    state = np.where(np.isfinite(moves).all(axis=2), ROUGH, OUTSIDE)
-    state[samples.lost] = LOST
-    state[np.isinf(samples.steps)] = NOTHING
-    steepest = np.where(state == NOTHING, np.inf, np.fmax(witnesses.steepest, one_sided))
+    state = np.where(np.isfinite(moves).all(axis=2), State.ROUGH, State.OUTSIDE)
+    state[samples.lost] = State.LOST
+    state[np.isinf(samples.steps)] = State.NOTHING
+    steepest = np.where(state == State.NOTHING, np.inf, np.fmax(witnesses.steepest, one_sided))
     witnesses.steepest[nothing] = steepest[nothing]
     witnesses.truncation[nothing], witnesses.kink[nothing] = np.inf, 0.0
     witnesses.slope[nothing], witnesses.state[nothing] = np.nan, state[nothing]
