@@ -61,8 +61,9 @@ class Samples(NamedTuple):
 
     def and_then(self, other: "Samples") -> "Samples":
         """Add one more trial along some of the lines: as a new one, unless the last has room."""
-        asked = np.isfinite(other.steps[0])
-        both = zip(self, other, strict=True)
+        if np.isinf(self.steps).all():
+            return other
+        asked, both = np.isfinite(other.steps[0]), zip(self, other, strict=True)
         if np.isfinite(self.steps[-1][asked]).any():
             return Samples(*map(np.concatenate, both))
         samples = Samples(*(ours.astype(theirs.dtype) for ours, theirs in both))
