@@ -81,12 +81,12 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
             break
         step = evidence.best.step[evidence.rows == row].min(initial=np.inf, axis=1)
         axis = [Line(ask.inputs, row, row + 1)]
-        slopes = read(sample(ask, single, axis, np.zeros(1, int), step), axis, single).slope
+        slopes = read(sample(ask, single, axis, step), single).slope
 
         def asked(upstream: Array, row: int = row) -> float:
             return float(question.claims.product(upstream)[row])
 
-        columns.add(_halve(asked, np.nan_to_num(slopes[0, 0])))
+        columns.add(_halve(asked, np.nan_to_num(slopes[0])))
     if not columns:
         return findings
     noise = _mixed(single, np.eye(ask.here.size)[sorted(columns)])

@@ -22,8 +22,7 @@ def witness(f, x, *steps):
     noise = Noise(ask, 0)
     noise.measure()
     lines = [Line(inputs, 0, 1)] * len(steps)
-    samples = sample(ask, noise, lines, np.arange(len(steps)), np.array(steps, float))
-    return read(samples, lines, noise).at((0, slice(None), 0))
+    return read(sample(ask, noise, lines, np.array(steps, float)), noise).at((slice(None), 0))
 
 
 SMOOTH_ONES = {
@@ -76,12 +75,12 @@ def test_witnesses_are_read_without_a_call_and_anew_when_more_is_known_of_the_no
     inputs = Inputs(f, np.array([0.7]))
     ask, lines = Ask(f, inputs), [Line(inputs, 0, 1)]
     noise = Noise(ask, 0)
-    samples = sample(ask, noise, lines, np.zeros(1, int), np.array([3e-3]))
+    samples = sample(ask, noise, lines, np.array([3e-3]))
     facts, count = samples.values.copy(), len(calls)
-    before = read(samples, lines, noise).bar
+    before = read(samples, noise).bar
     assert len(calls) == count
     noise.measure()
-    after = read(samples, lines, noise)
+    after = read(samples, noise)
     np.testing.assert_array_equal(samples.values, facts)
     assert not np.array_equal(after.bar, before)
     assert abs(after.slope - np.cos(0.7)) <= after.bar

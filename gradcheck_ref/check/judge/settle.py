@@ -84,7 +84,7 @@ class Evidence:
     ) -> None:
         self.question, self.lines, self.claimed = question, list(lines), claimed
         self.least, self.rtol, self.doubts = least, rtol, Doubts()
-        self.samples = Samples.none(len(lines), claimed.shape[1])
+        self.samples: Samples | None = None
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
         self.sizes = np.array([line.size for line in lines])
 
@@ -103,7 +103,13 @@ class Evidence:
     @property
     def reached(self) -> Array:
         """Which lines were measured before the evaluations ran out."""
-        return np.asarray(np.isfinite(self.samples.steps).any(axis=0))
+        return np.isin(np.arange(len(self.lines)), self.looks)
+
+    @property
+    def looks(self) -> list[int]:
+        """The number of the line of each look so far."""
+        numbers = {id(line): number for number, line in enumerate(self.lines)}
+        return [numbers[id(line)] for line in (self.samples.lines if self.samples else ())]
 
     @property
     def unmoved(self) -> Array:
@@ -126,7 +132,9 @@ class Evidence:
     @cached_property
     def witnesses(self) -> Witnesses:
         """The slopes with their error bars, as they are read from all samples now."""
-        return read(self.samples, self.lines, self.question.noise)
+        if self.samples is None:
+            return Witnesses.nothing(1, *self.claimed.shape)
+        return read(self.samples, self.question.noise).arranged(self.looks, len(self.lines))
 
     @cached_property
     def ruling(self) -> Ruling:
@@ -154,7 +162,8 @@ class Evidence:
         claimed = np.concatenate([one.claimed for one in every])[order]
         lines = [lines[k] for k in order.tolist()]
         found = Evidence(self.question, lines, claimed, self.least, self.rtol)
-        found.samples = self.samples.beside([one.samples for one in others]).along(order)
+        for samples in filter(None, (one.samples for one in every)):
+            found.samples = found.samples.and_then(samples) if found.samples else samples
         found.starved = np.concatenate([one.starved for one in every])[order]
         return found
 
@@ -188,7 +197,8 @@ class Evidence:
     def measure(self, rows: Array, steps: Array) -> None:
         """Measure some of the lines at these steps, and judge; measure the noise if it matters."""
         ask, noise = self.question.ask, self.question.noise
-        self.samples = self.samples.and_then(sample(ask, noise, self.lines, rows, steps))
+        new = sample(ask, noise, [self.lines[row] for row in rows.tolist()], steps)
+        self.samples = self.samples.and_then(new) if self.samples else new
         self.reopen()
         unsettled = (self.ruling.verdict[rows] != PASS).any()
         noisy = not noise.tables and (self.witnesses.apparent > noise.quiet).any()
@@ -201,7 +211,7 @@ class Evidence:
     @QUIETLY
     def _next_step(self, i: int) -> float:
         """Choose the next step along a line; 0 if none is needed, or none would help."""
-        tried = self.samples.steps[:, i]
+        tried = self.witnesses.step[:, i, 0]
         tried = tried[np.isfinite(tried)]
         # Steps longer than 32 times the size of x (or 1) measure a different part of f.
         farthest = 32 * max(1.0, float(self.sizes[i]))

@@ -133,7 +133,7 @@ class Together:
         while 0 < have < count:
             # Lines across kinks need about three: a few good lines are better than many bad.
             self.question.return_to_x()  # now, because it is an evaluation, too
-            once = np.count_nonzero(np.isfinite(self.evidence.samples.steps[:, -1])) <= 1
+            once = self.evidence.looks.count(have - 1) <= 1
             affordable = self.on_lines.affordable // (1 if once else 3)
             most = have + max(affordable, min(1, self.on_lines.affordable))
             more = self.along([self.line(number) for number in range(have, min(count, most))])

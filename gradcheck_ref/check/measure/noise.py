@@ -130,22 +130,20 @@ class Noise:
         return digits_shown(np.concatenate(some)) if some and not short else 0
 
     def level(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
-        """Return the noise of samples along some lines, (trials, lines, outputs).
+        """Return the noise of samples, (looks, outputs).
 
         Parameters
         ----------
-        lines : sequence of Line
-            The lines.
-        steps : ndarray, shape (trials, lines, 1)
-            The longest step of each sample.
-        jumps, draws : ndarray, shape (trials, lines, outputs)
-            The noise that would explain the jump of the slope in a sample, and the noise that
-            would explain all its disagreement.
+        lines, steps : sequence of Line, and ndarray, shape (looks, 1)
+            The line of each look, and its longest step.
+        jumps, draws : ndarray, shape (looks, outputs)
+            The noise that would explain the jump of the slope in a look, and the noise that would
+            explain all its disagreement.
         """
         levels = self.levels
         if not self.tables:
             # Most lines may be silent by chance, and equal noise on both sides shows no jump.
-            largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=(0, 1), initial=0.0)
+            largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
             return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
         # Use the widest table that is not wider than the step.
         widths = self.distances[0] * np.array([line.unit for line in lines])

@@ -10,9 +10,10 @@ Samples are facts and never change. Witnesses are read from them without a call 
 whenever more is known of the noise of f.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,49 +47,27 @@ class State:
 
 
 class Samples(NamedTuple):
-    """Values of f on both sides of x, at several steps (trials) along each of some lines."""
+    """Values of f on both sides of x: six for each look, which is a step along a line."""
 
-    steps: Array  # (trials, lines): the longest step; infinite where a line was not measured
-    values: Array  # (trials, lines, 2, 3, outputs): f behind and ahead; NaN if not evaluated
-    places: Array  # (trials, lines, 2, 3): the steps after rounding, in the precision of x
-    lost: Array  # (trials, lines): whether the steps are too short to change x
-
-    @classmethod
-    def none(cls, lines: int, outputs: int, dtype: Any = float) -> "Samples":
-        """Return the samples of lines that were not measured."""
-        never, places = np.full((1, lines), np.inf), np.ones((1, lines, 2, 3), dtype)
-        return cls(never, np.full((*places.shape, outputs), np.nan, dtype), places, never < 0)
+    lines: Sequence[Line]  # the line of each look
+    steps: Array  # (looks,): the longest step
+    values: Array  # (looks, 2, 3, outputs): f behind and ahead; NaN if not evaluated
+    places: Array  # (looks, 2, 3): the steps after rounding, in the precision of x
+    lost: Array  # (looks,): whether the steps are too short to change x
 
     def and_then(self, other: "Samples") -> "Samples":
-        """Add one more trial along some of the lines: as a new one, unless the last has room."""
-        if np.isinf(self.steps).all():
-            return other
-        asked, both = np.isfinite(other.steps[0]), zip(self, other, strict=True)
-        if np.isfinite(self.steps[-1][asked]).any():
-            return Samples(*map(np.concatenate, both))
-        samples = Samples(*(ours.astype(theirs.dtype) for ours, theirs in both))
-        for ours, theirs in zip(samples, other, strict=True):
-            ours[-1, asked] = theirs[0, asked]
-        return samples
-
-    def beside(self, others: Sequence["Samples"]) -> "Samples":
-        """Put the samples along other lines beside these."""
-        every, outputs = [self, *others], self.values.shape[-1]
-        trials, padded = max(len(one.steps) for one in every), []
-        for one in every:
-            none = Samples.none(one.steps.shape[1], outputs, self.values.dtype)
-            missing = [none] * (trials - len(one.steps))
-            padded.append(Samples(*map(np.concatenate, zip(one, *missing, strict=True))))
-        return Samples(*(np.concatenate(arrays, axis=1) for arrays in zip(*padded, strict=True)))
-
-    def along(self, lines: Array) -> "Samples":
-        """Select the samples along some lines, in this order."""
-        return Samples(*(array[:, lines] for array in self))
+        """Append other looks."""
+        arrays = map(np.concatenate, zip(self[1:], other[1:], strict=True))
+        return Samples([*self.lines, *other.lines], *arrays)
 
 
 @dataclass(eq=False)
 class Witnesses:
-    """Slopes with error bars: each attribute has the shape (trials, lines, outputs)."""
+    """Slopes with error bars.
+
+    Each attribute is an array of shape (looks, outputs), or (trials, lines, outputs) if the looks
+    are arranged by their lines.
+    """
 
     state: Array  # a `State`
     step: Array  # the longest of the three steps
@@ -115,6 +94,27 @@ class Witnesses:
         """Whether a shorter step would have a shorter error bar."""
         return self.truncation + self.kink > 2 * self.rounding
 
+    @classmethod
+    def nothing(cls, *shape: int) -> "Witnesses":
+        """Return witnesses that have measured nothing."""
+        numbers = {name: np.zeros(shape) for name in cls.__annotations__}
+        numbers |= {name: np.full(shape, np.inf) for name in ("step", "truncation", "steepest")}
+        state = np.full(shape, State.NOTHING)
+        return cls(**numbers | {"state": state, "slope": np.full(shape, np.nan)})
+
+    def arranged(self, rows: Sequence[int], count: int) -> "Witnesses":
+        """Arrange looks by the numbers of their lines: (trials, lines, outputs)."""
+        if len(rows) == count and [*rows] == [*range(count)]:
+            return self.at(None)
+        tried, trials = Counter[int](), []
+        for row in rows:
+            trials.append(tried[row])
+            tried[row] += 1
+        found = Witnesses.nothing(max(trials, default=0) + 1, count, self.state.shape[-1])
+        for name, array in vars(found).items():
+            array[trials, rows] = getattr(self, name)
+        return found
+
     def at(self, where: object) -> "Witnesses":
         """Select some witnesses by an index."""
         return Witnesses(*[array[where] for array in vars(self).values()])
@@ -126,42 +126,40 @@ class Witnesses:
 
 
 @QUIETLY
-def sample(ask: Ask, noise: Noise, lines: Sequence[Line], rows: Array, steps: Array) -> Samples:
-    """Evaluate f at a step along some of the lines, those of these rows: 6 evaluations for each."""
-    found = Samples.none(len(lines), ask.here.size, ask.here.dtype)
-    longest = found.steps[0]
-    longest[rows] = steps
+def sample(ask: Ask, noise: Noise, lines: Sequence[Line], steps: Array) -> Samples:
+    """Evaluate f at a step along each of some lines: 6 evaluations for each, all at once."""
     sizes, spacings = np.array([(line.size, line.spacing) for line in lines]).reshape(-1, 2).T
-    found.lost[0] = lost = longest / RATIO**2 < SHORTEST * spacings * sizes
-    asked = np.flatnonzero(np.isfinite(sizes + longest) & ~lost)
-    if not asked.size:
-        return found
-    ts = longest[asked, None] * SIDES.ravel()
-    ts = short_steps(ts, spacings[asked, None], sizes[asked, None])
-    chosen = [lines[r] for r in asked.tolist()]
-    points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
-    values = ask.many(points)
-    noise.notice(values)
-    found.values[0, asked] = values.reshape(asked.size, 2, 3, ask.here.size)
-    found.places[0, asked] = taken(chosen, ts).reshape(asked.size, 2, 3)
-    return found
+    lost = steps / RATIO**2 < SHORTEST * spacings * sizes
+    values = np.full((len(lines), 2, 3, ask.here.size), np.nan, ask.here.dtype)
+    places: Array = np.ones(values.shape[:-1], values.dtype)
+    asked = np.flatnonzero(np.isfinite(sizes + steps) & ~lost)
+    if asked.size:
+        ts = steps[asked, None] * SIDES.ravel()
+        ts = short_steps(ts, spacings[asked, None], sizes[asked, None])
+        chosen = [lines[r] for r in asked.tolist()]
+        points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
+        found = ask.many(points)
+        noise.notice(found)
+        values[asked] = found.reshape(asked.size, 2, 3, ask.here.size)
+        places[asked] = taken(chosen, ts).reshape(asked.size, 2, 3)
+    return Samples(lines, steps, values, places, lost)
 
 
 @QUIETLY
-def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
-    """Read the slopes with their error bars from samples along some lines."""
-    here, eps, h = noise.ask.here, noise.eps, samples.steps[..., None]
-    sizes = np.array([line.size for line in lines])[:, None]
+def read(samples: Samples, noise: Noise) -> Witnesses:
+    """Read the slopes with their error bars from samples, (looks, outputs)."""
+    here, eps, h = noise.ask.here, noise.eps, samples.steps[:, None]
+    sizes = np.array([line.size for line in samples.lines])[:, None]
     steps = h[..., None] * SHORTER[:, None]
-    moves = samples.values - here  # (trials, lines, side, step, outputs)
-    behind, ahead = moves[:, :, 0], moves[:, :, 1]
-    size = np.fmax(np.abs(samples.values).max(axis=(2, 3)), np.abs(here))
+    moves = samples.values - here  # (looks, side, step, outputs)
+    behind, ahead = moves[:, 0], moves[:, 1]
+    size = np.fmax(np.abs(samples.values).max(axis=(1, 2)), np.abs(here))
 
-    apart = (samples.places[:, :, 1] - samples.places[:, :, 0])[..., None]
-    slopes = (samples.values[:, :, 1] - samples.values[:, :, 0]) / apart
+    apart = (samples.places[:, 1] - samples.places[:, 0])[..., None]
+    slopes = (samples.values[:, 1] - samples.values[:, 0]) / apart
     bend = ahead + behind
     # The rounding of x + h makes the two steps unequal by up to a spacing of x: correct for that.
-    unequal = (samples.places[:, :, 1] + samples.places[:, :, 0])[..., None]
+    unequal = (samples.places[:, 1] + samples.places[:, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
     # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
     meant = 2 * steps / apart
@@ -170,16 +168,16 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
     fourth = np.abs(fine - coarse)
     # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
     # factor of 100 at most.
-    second = np.abs(slopes[:, :, 2] - slopes[:, :, 0])
+    second = np.abs(slopes[:, 2] - slopes[:, 0])
     truncation = fourth * np.fmax(0.01, np.fmin(10 * fourth / second, 1.0))
     # The bend of a smooth f has only even powers of h; a kink adds a term linear in h.
-    rest = bend[:, :, 0] - (RATIO**2 + RATIO**4) * bend[:, :, 1] + RATIO**6 * bend[:, :, 2]
+    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
     half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
 
     apparent = half_jump / NOISE_IN_JUMP * h
-    level = noise.level(lines, h, apparent, np.fmax(apparent, fourth / NOISE_IN_FOURTH * h))
+    level = noise.level(samples.lines, h, apparent, np.fmax(apparent, fourth / NOISE_IN_FOURTH * h))
     floor = 4 * np.maximum(eps * size, noise.resolution)
-    still = ~moves.any(axis=(2, 3))
+    still = ~moves.any(axis=(1, 2))
     # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
     # numbers of size 1, or of the size of x.
     least = np.where(still, np.maximum(floor, 8 * eps * np.maximum(1.0, sizes)), floor)
@@ -190,10 +188,10 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
     if kink.any():
         # Two of the three steps give the jump, too, unless the sides have different curvatures.
-        from_two = np.abs(bend[:, :, 0] - RATIO**2 * bend[:, :, 1]) / (2 * (RATIO - 1) * h)
+        from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
         # A kink bends f by the step, not by its square: it is as far off as the steps are.
         weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-        exact = kink * (1 + weight * np.abs(meant - 1).max(axis=2)) + np.abs(half_jump - from_two)
+        exact = kink * (1 + weight * np.abs(meant - 1).max(axis=1)) + np.abs(half_jump - from_two)
         # At a kink as exact as that; next to one up to a fifth too small.
         kink = np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
     witnesses = Witnesses(
@@ -203,12 +201,12 @@ def read(samples: Samples, lines: Sequence[Line], noise: Noise) -> Witnesses:
         truncation=truncation,
         kink=kink,
         rounding=rounding,
-        steepest=np.abs(slopes).max(axis=2),
+        steepest=np.abs(slopes).max(axis=1),
         size=size,
         apparent=apparent,
     )
-    for side in (1, 0) if (~np.isfinite(slope) & np.isfinite(h)).any() else ():
-        _use_one_side(witnesses, moves[:, :, side] / samples.places[:, :, side, :, None])
+    for side in (1, 0) if not np.isfinite(slope).all() else ():
+        _use_one_side(witnesses, moves[:, side] / samples.places[:, side, :, None])
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
@@ -218,7 +216,7 @@ def _extrapolated(slopes: Array, order: int) -> tuple[Array, Array, Array]:
 
     Returns what the longer two steps give, the shorter two, and all three.
     """
-    far, middle, near = (slopes[:, :, k] for k in range(3))
+    far, middle, near = slopes.swapaxes(0, 1)
     coarse = middle + (middle - far) / (RATIO**order - 1)
     fine = near + (near - middle) / (RATIO**order - 1)
     return coarse, fine, fine + (fine - coarse) / (RATIO ** (2 * order) - 1)
@@ -230,30 +228,28 @@ def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
-    first, second = np.moveaxis(np.abs(np.diff(slopes, axis=2)), 2, 0)
+    first, second = np.abs(np.diff(slopes, axis=1)).swapaxes(0, 1)
     settles = second <= 0.75 * first + ONE_SIDED * witnesses.rounding
     witnesses.slope[alone] = slope[alone]
     witnesses.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
     witnesses.rounding[alone] *= ONE_SIDED
-    witnesses.steepest[alone] = np.abs(slopes).max(axis=2)[alone]
+    witnesses.steepest[alone] = np.abs(slopes).max(axis=1)[alone]
     witnesses.kink[alone], witnesses.state[alone] = 0.0, State.EDGE
 
 
 def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples) -> None:
     """Discard the slopes from steps that span several features of f, or have no finite values."""
     nothing = witnesses.truncation > 0.1 * witnesses.steepest + witnesses.rounding
-    moves = moves.reshape(*moves.shape[:2], EACH, moves.shape[-1])
+    moves = moves.reshape(len(moves), EACH, moves.shape[-1])
     # If the six values are closer to each other than to f(x), f has a spike at x or a pole nearby.
-    spread = moves.max(axis=2) - moves.min(axis=2)
-    nothing |= np.abs(moves).min(axis=2) > 3 * spread + 4 * floor
+    spread = moves.max(axis=1) - moves.min(axis=1)
+    nothing |= np.abs(moves).min(axis=1) > 3 * spread + 4 * floor
     nothing |= ~np.isfinite(witnesses.slope + witnesses.truncation)
     if not nothing.any():
         return
-    one_sided = np.abs(moves).max(axis=2) / witnesses.step * RATIO**2
-    state = np.where(np.isfinite(moves).all(axis=2), State.ROUGH, State.OUTSIDE)
+    one_sided = np.abs(moves).max(axis=1) / witnesses.step * RATIO**2
+    state = np.where(np.isfinite(moves).all(axis=1), State.ROUGH, State.OUTSIDE)
     state[samples.lost] = State.LOST
-    state[np.isinf(samples.steps)] = State.NOTHING
-    steepest = np.where(state == State.NOTHING, np.inf, np.fmax(witnesses.steepest, one_sided))
-    witnesses.steepest[nothing] = steepest[nothing]
+    witnesses.steepest[nothing] = np.fmax(witnesses.steepest, one_sided)[nothing]
     witnesses.truncation[nothing], witnesses.kink[nothing] = np.inf, 0.0
     witnesses.slope[nothing], witnesses.state[nothing] = np.nan, state[nothing]
