@@ -79,3 +79,15 @@ def test_noise_that_shows_in_few_differences_is_in_the_bars(noise):
         off.append(np.abs(pair.numeric[1, 0] - np.cos(x[1])) / pair.error[1, 0])
     assert np.mean(np.array(off) > 1) < 0.1
     assert max(off) < 3
+
+
+def test_a_few_roundings_of_a_larger_number_are_not_taken_for_float32():
+    """Such values fit in float32, but so do all small multiples of any power of two."""
+
+    def f(x):
+        return np.array([1 + np.tanh(x[0] - 17), np.float32(np.sin(x[1]))])
+
+    noise = Noise(Ask(f, Inputs(f, np.array([0.3, 0.7]))), 0)
+    rng = np.random.default_rng(0)
+    noise.notice(np.array([f(x) for x in rng.normal(size=(30, 2))], float))
+    np.testing.assert_array_equal(noise.eps, [2.0**-52, 2.0**-23])

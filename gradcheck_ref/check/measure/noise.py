@@ -173,9 +173,11 @@ class Noise:
                 fits &= ((values == values.astype(short)) | np.isnan(values)).all(axis=0)
             if not fits.any():
                 return  # a value that does not fit in float32 does not fit in float16 either
-            # A constant value proves nothing: it may be a round number, such as 0 or 1.
+            # A constant value proves nothing: it may be a round number, such as 0 or 1. Nor do
+            # values with half of the bits or fewer, such as a few roundings of a larger number.
             moves = np.fmin.reduce(values, axis=0) < np.fmax.reduce(values, axis=0)
-            eps = np.where(fits & moves, np.finfo(short).eps, 0.0)
+            long = np.frexp(values)[0] * 2.0 ** (np.finfo(short).nmant // 2) % 1 > 0
+            eps = np.where(fits & moves & long.any(axis=0), np.finfo(short).eps, 0.0)
             self.short |= eps > self.eps
             self.eps = np.maximum(self.eps, eps)
 
