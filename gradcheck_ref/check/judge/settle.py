@@ -103,7 +103,9 @@ class Evidence:
     @property
     def reached(self) -> Array:
         """Which lines were measured before the evaluations ran out."""
-        return np.isin(np.arange(len(self.lines)), self.looks)
+        reached = np.zeros(len(self.lines), bool)
+        reached[self.looks] = True
+        return reached
 
     @property
     def looks(self) -> list[int]:

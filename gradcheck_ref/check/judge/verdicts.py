@@ -1,6 +1,7 @@
 """The last word on the claims: doubts about a fail, inputs that f ignores, and the results."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -55,34 +56,37 @@ def _note_ignored(evidence: Evidence, reason: Array) -> None:
 
 def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
     """Arrange the results in one pair for each input and output."""
-    ask, claims = evidence.question.ask, evidence.question.claims
-    verdict, at, again = evidence.ruling.verdict, evidence.best, claims.again(evidence.rows)
-    nowhere = ~np.isfinite(ask.here).all()
+    ask, claims, at = evidence.question.ask, evidence.question.claims, evidence.best
+    kept = np.flatnonzero(evidence.reached | ~np.isfinite(ask.here).all())
+    rows = evidence.rows[kept]
+    of_rows: dict[str, Any] = {
+        "analytic": evidence.claimed,
+        "numeric": at.slope,
+        "error": at.bar,
+        "allowed": evidence.ruling.allowed,
+        "step": at.step,
+        "verdict": evidence.ruling.verdict,
+        "reason": reason,
+    }
+    of_rows = {name: array[kept] for name, array in of_rows.items()}
+    again, targets = claims.again(rows), list(_targets(ask))
     for k, source in ask.inputs.parts.items():
-        mine = source.holds(evidence.rows) & (evidence.reached | nowhere)
-        unusable = claims.unusable.get(k)
-        for target, stretch, columns in _targets(ask):
-            block = mine, stretch
-            whole = None if unusable else claims.matrix
-            yield Pair(
-                input=source,
-                output=target,
-                rows=evidence.rows[mine] - source.start,
-                columns=columns,
-                analytic=None if unusable else evidence.claimed[block],
-                numeric=at.slope[block],
-                error=at.bar[block],
-                allowed=evidence.ruling.allowed[block],
-                step=at.step[block],
-                verdict=np.full_like(verdict[block], FAIL) if unusable else verdict[block],
-                reason=np.full_like(reason[block], unusable) if unusable else reason[block],
-                given=Given(
-                    x=ask.inputs.x[evidence.rows[mine]],
-                    claim=None if whole is None else whole[source.stretch, stretch],
-                    again=None if unusable else again[block],
-                    raw=claims.raw[k][stretch],
-                ),
+        first, last = np.searchsorted(rows, [source.start, source.start + source.size]).tolist()
+        for target, stretch, columns in targets:
+            numbers = {name: array[first:last, stretch] for name, array in of_rows.items()}
+            given = Given(
+                x=ask.inputs.x[rows[first:last]],
+                claim=None if claims.matrix is None else claims.matrix[source.stretch, stretch],
+                again=again[first:last, stretch],
+                raw=claims.raw[k][stretch],
             )
+            if unusable := claims.unusable.get(k):
+                given = given._replace(claim=None, again=None)
+                numbers["analytic"] = None
+                numbers["verdict"] = np.full_like(numbers["verdict"], FAIL)
+                numbers["reason"] = np.full_like(numbers["reason"], unusable)
+            mine = rows[first:last] - source.start
+            yield Pair(source, target, mine, columns, given=given, **numbers)
 
 
 def _targets(ask: Ask) -> Iterator[tuple[Part, slice, Array]]:
