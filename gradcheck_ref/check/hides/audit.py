@@ -91,7 +91,7 @@ def _refuses(evidence: Evidence, more: Array) -> bool:
     """Whether the same witnesses refuse a changed claim."""
     other = copy(evidence)
     other.claimed = evidence.claimed + more
-    other.reopen()
+    other.rejudge()
     return bool(other.ruling.refused.any())
 
 

@@ -44,7 +44,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
             break
     if (wrong & (rounding > 0)).any():
         evidence.doubts = Doubts(own_rounding=rounding)
-        evidence.reopen()
+        evidence.rejudge()
 
 
 @QUIETLY
@@ -59,6 +59,8 @@ def weigh_ties(evidence: Evidence) -> None:
     """
     question, at, inputs = evidence.question, evidence.best, evidence.question.ask.inputs
     failing = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
+    if not failing.any():
+        return
     values, counts = np.unique(inputs.x, return_counts=True)
     equal = np.isin(inputs.x[evidence.rows], values[counts > 1])[:, None]
     still = failing & (at.state == State.FLAT)
@@ -85,4 +87,4 @@ def weigh_ties(evidence: Evidence) -> None:
     if not whole.reached.any():  # no evaluation is left
         found, otherwise = still & equal, np.True_
     evidence.doubts = evidence.doubts._replace(tied=found & otherwise)
-    evidence.reopen()
+    evidence.rejudge()

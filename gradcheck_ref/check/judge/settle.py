@@ -151,9 +151,14 @@ class Evidence:
         """The witness behind each verdict, (lines, outputs)."""
         return self.witnesses.take(self.ruling.chosen)
 
-    def reopen(self) -> None:
-        """Read the samples and judge the claims anew, because more is known."""
-        for name in ("witnesses", "ruling", "best"):
+    def reread(self) -> None:
+        """Read all samples anew, because there are more, or more is known of the noise."""
+        vars(self).pop("witnesses", None)
+        self.rejudge()
+
+    def rejudge(self) -> None:
+        """Judge the claims anew, because something else has changed."""
+        for name in ("ruling", "best"):
             vars(self).pop(name, None)
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
@@ -183,7 +188,7 @@ class Evidence:
             affordable = self.question.affordable
             if rows.size > affordable:
                 self.starved[rows[affordable:]] = True
-                self.reopen()
+                self.rejudge()
             rows, steps = rows[:affordable], steps[:affordable]
             if not rows.size:
                 break
@@ -201,12 +206,12 @@ class Evidence:
         ask, noise = self.question.ask, self.question.noise
         new = sample(ask, noise, [self.lines[row] for row in rows.tolist()], steps)
         self.samples = self.samples.and_then(new) if self.samples else new
-        self.reopen()
+        self.reread()
         unsettled = (self.ruling.verdict[rows] != PASS).any()
         noisy = not noise.tables and (self.witnesses.apparent > noise.quiet).any()
         news = unsettled and noise.find_resolution()
         if ((unsettled or noisy) and noise.measure()) or news:
-            self.reopen()
+            self.reread()
 
     # --- the next step ----------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ class Together:
         new = dict(zip(wrong.rows.tolist(), excess, strict=True))
         self.corrections |= new
         _subtract(self.evidence, new)
-        self.evidence.reopen()
+        self.evidence.rejudge()
 
     # --- measuring --------------------------------------------------------------------------------
 
