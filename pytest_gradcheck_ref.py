@@ -273,10 +273,11 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "teardown" and CHECKED in item.stash:
         vars(report)[SENT] = item.stash[CHECKED]
-    test: Any = sys.modules.get("gradcheck_ref.check.hides.running")
-    if test:
-        reached = test.now(reached=None).reached  # so that the next test does not report it
-        if call.when == "call" and report.failed and reached:
-            said = f"the loop over hard_points ended at the point {reached!r}"
+    known: Any = sys.modules.get("gradcheck_ref.check.hides.running")
+    if known:
+        test = known.running()
+        if call.when == "call" and report.failed and test.reached:
+            said = f"the loop over hard_points ended at the point {test.reached!r}"
             report.sections.append(("gradcheck", said))
+        test.reached = None  # so that the next test does not report it
     return report

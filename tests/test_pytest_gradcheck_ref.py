@@ -274,3 +274,36 @@ def test_a_test_that_fails_at_a_hard_point_names_the_point(run):
     assert failed(result) == names
     said = re.findall(r"ended at the point '(.*)'", result.stdout.str())
     assert said == ["zeros", "large"]
+
+
+ELSEWHERE = """
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+import numpy as np
+from gradcheck_ref import assert_gradient, hard_points
+
+def loop():
+    for name, x in hard_points(np.ones(3)):
+        assert name != "ties"
+
+def test_in_a_task():
+    async def run():
+        loop()
+    asyncio.run(run())
+
+def test_in_a_thread():
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(loop).result()
+
+def test_assertion_in_a_thread():
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(assert_gradient, np.sum, np.ones(3), np.ones(3), rtol=1e-2).result()
+"""
+
+
+def test_events_in_threads_and_tasks_belong_to_the_test(run):
+    result = run(ELSEWHERE, "--gradcheck-audit")
+    assert failed(result) == ["test_in_a_task", "test_in_a_thread"]
+    said = re.findall(r"ended at the point '(.*)'", result.stdout.str())
+    assert said == ["ties", "ties"]
+    assert "1 of 1 test would also pass with these mistakes" in result.stdout.str()

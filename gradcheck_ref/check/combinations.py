@@ -81,12 +81,13 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
             break
         step = evidence.best.step[evidence.rows == row].min(initial=np.inf, axis=1)
         axis = [Line(ask.inputs, row, row + 1)]
-        slopes = read(sample(ask, single, axis, step), single).slope
+        slopes = read(sample(ask, axis, step), single).slope
+        ask.forward()  # the vjp is called next
 
-        def asked(upstream: Array, row: int = row) -> float:
+        def claimed(upstream: Array, row: int = row) -> float:
             return float(question.claims.product(upstream)[row])
 
-        columns.add(_halve(asked, np.nan_to_num(slopes[0])))
+        columns.add(_halve(claimed, np.nan_to_num(slopes[0])))
     if not columns:
         return findings
     noise = _mixed(single, np.eye(ask.here.size)[sorted(columns)])
@@ -95,23 +96,23 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     found = axes(instead, rows).settle()
     if not (found.ruling.verdict == FAIL).any():
         return findings  # halving can go wrong if errors cancel
-    return findings._replace(on_axes=found)
+    return Findings(found, findings.certificate)
 
 
-def _halve(ask: Callable[[Array], float], numeric: Array) -> int:
+def _halve(claim_for: Callable[[Array], float], numeric: Array) -> int:
     """Halve the outputs down to one with a wrong derivative by an entry of the input.
 
-    ``ask(upstream)`` returns the claim of the vjp for the entry; ``numeric``, of shape (outputs,),
-    has the measured derivatives. Cost: one vjp for each halving.
+    ``claim_for(upstream)`` returns the claim of the vjp for the entry; ``numeric`` has the measured
+    derivatives, (outputs,). Cost: one vjp for each halving.
     """
     stretch = np.arange(numeric.size)
     signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
-    residual = ask(signs) - float(signs @ numeric)
+    residual = claim_for(signs) - float(signs @ numeric)
     while stretch.size > 1:
         first, second = np.array_split(stretch, 2)
         upstream = np.zeros(numeric.size)
         upstream[first] = signs[first]
-        ours = ask(upstream) - float(upstream @ numeric)
+        ours = claim_for(upstream) - float(upstream @ numeric)
         in_first = abs(ours) >= abs(residual - ours)
         stretch, residual = (first, ours) if in_first else (second, residual - ours)
     return int(stretch[0])

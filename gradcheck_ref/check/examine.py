@@ -10,12 +10,13 @@ from gradcheck_ref.check.call.ask import Ask, asking
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.claim.identities import Identities
 from gradcheck_ref.check.combinations import by_output, combined, too_many
-from gradcheck_ref.check.hides.audit import auditing, plant
+from gradcheck_ref.check.hides.audit import plant
 from gradcheck_ref.check.hides.blind import Viewpoint
 from gradcheck_ref.check.hides.code import has_branches
+from gradcheck_ref.check.hides.running import auditing
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
-from gradcheck_ref.check.judge.verdicts import verdicts
+from gradcheck_ref.check.judge.verdicts import results_of
 from gradcheck_ref.check.knobs import RTOL, Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
@@ -37,9 +38,9 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     with asking(f, inputs, knobs.workers, knobs.progress) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
-        _ask_again(question, knobs)
-        pairs = verdicts(findings)
-        return _report(f, question, findings, pairs)
+        _ask_again(question, product, knobs)
+        results = results_of(findings)
+        return _report(f, question, findings, results)
 
 
 def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
@@ -69,8 +70,6 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
         limited=knobs.max_evaluations is not None,
         demanded=knobs.rtol is not None or knobs.atol is not None,
     )
-    if product.other is not None:
-        _identities(question, knobs).adjoint(product)
     return question
 
 
@@ -80,23 +79,25 @@ def _identities(question: Question, knobs: Knobs) -> Identities:
     return Identities(question.claims, exact, question.noise, question.seed)
 
 
-def _ask_again(question: Question, knobs: Knobs) -> None:
-    """Ask for the claims again, now that f was called elsewhere; a product must be linear, too."""
+def _ask_again(question: Question, product: Product, knobs: Knobs) -> None:
+    """Ask for the claims again, now that f was called elsewhere: also for random vectors."""
     ask, claims = question.ask, question.claims
     ask.forward()
     if ask.mutated:
         claims.writes("f", f"its input {ask.mutated}")
+    if product.other is not None:
+        _identities(question, knobs).adjoint(product)
     claims.ask_again(question.rtol, question.atol or 0.0)
     if claims.who in ("vjp", "jvp"):
         _identities(question, knobs).linear()
 
 
 def _report(
-    f: Callable[..., Any], question: Question, findings: Findings, pairs: tuple[Pair, ...]
+    f: Callable[..., Any], question: Question, findings: Findings, results: tuple[Pair, ...]
 ) -> Report:
     ask, noise = question.ask, question.noise
     report = Report(
-        pairs=pairs,
+        pairs=results,
         faults=tuple(question.claims.faults),
         rtol=question.rtol,
         atol=question.atol,
@@ -109,7 +110,7 @@ def _report(
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),
     )
     if auditing() and report.verdict != "fail":
-        report = replace(report, planted=plant(f, question, findings))
+        report = replace(report, planted=plant(f, findings))
     return report
 
 

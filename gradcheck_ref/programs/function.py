@@ -134,6 +134,7 @@ class ProgramFunction:
 
     def __init__(self, start: tuple[Any, ...], tell: Callable[[str], object] | None = None) -> None:
         self._start, self._tell = start, tell
+        self._noted: list[str] = []  # what was noted before the last check
         self._begin()
 
     def _begin(self) -> None:

@@ -14,7 +14,7 @@ from gradcheck_ref import (
     check_gradient,
 )
 from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF
-from gradcheck_ref.check.hides.running import now
+from gradcheck_ref.check.hides.running import running
 
 X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
 LARGE = np.random.default_rng(0).normal(size=(20, 20))
@@ -23,9 +23,8 @@ LARGE = np.random.default_rng(0).normal(size=(20, 20))
 @pytest.fixture(autouse=True)
 def no_audit():
     """End the audit of a test."""
-    before = now()
     yield
-    now(**before._asdict())
+    running().asserted = None
 
 
 def cube(x):
@@ -35,7 +34,7 @@ def cube(x):
 def missed(assertion, *arguments, **knobs):
     """Return which mistakes an assertion would have let pass, and why."""
     asserted = []
-    now(asserted=asserted)
+    running().asserted = asserted
     assertion(*arguments, unsure="pass", **knobs)
     (report,) = asserted
     assert report.planted
@@ -147,13 +146,13 @@ def test_the_audit_calls_neither_f_nor_its_vjp():
 
 
 def test_nothing_is_planted_without_an_audit():
-    now(asserted=None)
+    running().asserted = None
     assert assert_gradient(cube, X, 3 * X**2).planted == ()
 
 
 def test_nothing_is_planted_into_a_wrong_gradient():
     asserted = []
-    now(asserted=asserted)
+    running().asserted = asserted
     with pytest.raises(AssertionError) as caught:
         assert_gradient(cube, X, 2 * X**2)
     assert caught.value.report.planted == ()
@@ -218,7 +217,7 @@ DIFFERENT = {
 def functions(*fs):
     """Return what an audit takes for the functions that were checked."""
     asserted = []
-    now(asserted=asserted)
+    running().asserted = asserted
     for f in fs:
         assert_gradient(f, X, central_difference(f, X, h=1e-5), rtol=1e-3)
     return {report.planted[0].function for report in asserted}

@@ -22,7 +22,7 @@ def witness(f, x, *steps):
     noise = Noise(ask, 0)
     noise.measure()
     lines = [Line(inputs, 0, 1)] * len(steps)
-    return read(sample(ask, noise, lines, np.array(steps, float)), noise).at((slice(None), 0))
+    return read(sample(ask, lines, np.array(steps, float)), noise).at((slice(None), 0))
 
 
 SMOOTH_ONES = {
@@ -75,7 +75,7 @@ def test_witnesses_are_read_without_a_call_and_anew_when_more_is_known_of_the_no
     inputs = Inputs(f, np.array([0.7]))
     ask, lines = Ask(f, inputs), [Line(inputs, 0, 1)]
     noise = Noise(ask, 0)
-    samples = sample(ask, noise, lines, np.array([3e-3]))
+    samples = sample(ask, lines, np.array([3e-3]))
     facts, count = samples.values.copy(), len(calls)
     before = read(samples, noise).bar
     assert len(calls) == count

@@ -69,6 +69,11 @@ class Ask:
         return self.progress.done
 
     @property
+    def opens_trees(self) -> bool:
+        """Whether f comes from an adapter, which opens containers that only f knows."""
+        return hasattr(self.f, "open_tree")
+
+    @property
     def precision(self) -> float:
         """The spacing of the shortest dtype of inputs and outputs, relative to the numbers."""
         return max(self.inputs.eps, float(self.outputs.eps.max(initial=0.0)))

@@ -213,7 +213,8 @@ def run(chunk: tuple[Work | None, Sequence[Place]]) -> Answer:
 
 def with_inputs(inputs: Inputs | None, places: Sequence[Place]) -> list[Place]:
     """Return the same places with other inputs: None to send them, the real ones to use them."""
-    lines = {id(line): replace(line, inputs=inputs) for line, _ in places}
+    several = {id(line): line for line, _ in places}
+    lines = {key: replace(line, inputs=inputs) for key, line in several.items()}
     return [(lines[id(line)], t) for line, t in places]
 
 

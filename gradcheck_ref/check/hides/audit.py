@@ -21,7 +21,6 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.hides.code import identity
 from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF, mistaken
-from gradcheck_ref.check.hides.running import running
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
@@ -47,24 +46,18 @@ class Planted:
     why: str
 
 
-def auditing() -> bool:
-    """Tell whether an audit is going on: only then are mistakes planted."""
-    return running().asserted is not None
-
-
 @np.errstate(all="ignore")
-def plant(f: Callable[..., Any], question: Question, findings: Findings) -> tuple[Planted, ...]:
+def plant(f: Callable[..., Any], findings: Findings) -> tuple[Planted, ...]:
     """Plant every mistake into a claim that was judged, and find out which would be noticed.
 
     Parameters
     ----------
     f : callable
         The function that was checked.
-    question : Question
-        The function, the point and the claims of the check.
     findings : Findings
         All measurements: axes, and random lines.
     """
+    question = findings.on_axes.question
     evidence = [findings.on_axes, *findings.lines]
     where = identity(f)
     if not (question.size and question.ask.here.size):

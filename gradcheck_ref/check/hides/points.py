@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.hides.running import now
+from gradcheck_ref.check.hides.running import running
 from gradcheck_ref.check.knobs import check_seed
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
@@ -140,9 +140,9 @@ def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
         for name, point in hard.items():
             points.setdefault(name, near.copy())[at] = point.reshape(-1)
     for name, point in points.items():
-        now(reached=name)
+        running().reached = name
         yield name, _with(named, point)
-    now(reached=None)
+    running().reached = None
 
 
 def displaced(x: Array, seed: Any) -> Array:

@@ -1,17 +1,27 @@
-"""The state that the pytest plugin keeps of the running test, in one variable."""
+"""Facts about the running test, for the pytest plugin. The check has no other state."""
 
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any
 
 
-class Running(NamedTuple):
-    """The events so far in the running test."""
+class Running:
+    """The events in the running test so far.
 
-    reached: str | None = None  # the name of the current point in a loop over `hard_points`
-    asserted: list[Any] | None = None  # the reports of all assertions during an audit, else None
+    Attributes
+    ----------
+    reached : str or None
+        The name of the current point in a loop over `hard_points`.
+    asserted : list of Report, or None
+        The reports of all assertions during an audit; None without an audit.
+    """
+
+    def __init__(self) -> None:
+        self.reached: str | None = None
+        self.asserted: list[Any] | None = None
 
 
-_running = ContextVar("running", default=Running())  # noqa: B039, a named tuple
+# One object for all threads and tasks of a test: a new thread has the default of the variable.
+_running = ContextVar("running", default=Running())  # noqa: B039
 
 
 def running() -> Running:
@@ -19,8 +29,13 @@ def running() -> Running:
     return _running.get()
 
 
-def now(**what: Any) -> Running:
-    """Note an event, and return the events before it."""
-    before = running()
-    _running.set(before._replace(**what))
-    return before
+def auditing() -> bool:
+    """Tell whether an audit is going on."""
+    return running().asserted is not None
+
+
+def note_assertion(report: Any) -> None:
+    """Note the report of an assertion during an audit."""
+    asserted = running().asserted
+    if asserted is not None:
+        asserted.append(report)

@@ -188,6 +188,11 @@ def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes
     return np.asarray(zero & far & noise.changed & ~noise.rounded)
 
 
+def passing(ruling: Ruling) -> Array:
+    """Return the reason of each claim, if it passes."""
+    return np.where(ruling.flat, "flat", "ok").astype("<U32")  # long enough for any reason
+
+
 @QUIETLY
 def reasons(
     ruling: Ruling, witnesses: Witnesses, claimed: Array, noise: Noise, doubts: Doubts
@@ -206,7 +211,7 @@ def reasons(
     stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)
     at_edge = (at.state == State.EDGE) | (nothing & (state == State.OUTSIDE).any(axis=0))
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
-    reason = np.where(ruling.flat, "flat", "ok").astype("<U16")
+    reason = passing(ruling)
     for name, where in (
         ("wrong", verdict == FAIL),
         ("nonfinite", (verdict == FAIL) & ~np.isfinite(claimed)),

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, reasons, rule, sharpest
+from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, passing, reasons, rule, sharpest
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -123,7 +123,7 @@ class Evidence:
     def reasons(self) -> Array:
         """Return the reason of each verdict, by line and output."""
         if (self.ruling.verdict == PASS).all():
-            return np.where(self.ruling.flat, "flat", "ok").astype("<U16")
+            return passing(self.ruling)
         noise = self.question.noise
         reason = reasons(self.ruling, self.witnesses, self.claimed, noise, self.doubts)
         tried = np.count_nonzero(self.witnesses.state != State.NOTHING, axis=0)
@@ -183,32 +183,33 @@ class Evidence:
         step is ``first``, or by default that of stage 5.
         """
         shortest = first_step(self.question)
-        rows, steps = np.arange(len(self.lines)), np.full(len(self.lines), first or shortest)
+        which, steps = np.arange(len(self.lines)), np.full(len(self.lines), first or shortest)
         for _ in range(tries):
             affordable = self.question.affordable
-            if rows.size > affordable:
-                self.starved[rows[affordable:]] = True
+            if which.size > affordable:
+                self.starved[which[affordable:]] = True
                 self.rejudge()
-            rows, steps = rows[:affordable], steps[:affordable]
-            if not rows.size:
+            which, steps = which[:affordable], steps[:affordable]
+            if not which.size:
                 break
-            self.measure(rows, steps)
+            self.measure(which, steps)
             small = (self.sizes < shortest) & (self.sizes > 0)
-            rows = rows[(small | (self.ruling.verdict != PASS).any(axis=1))[rows]]
-            if not rows.size:
+            which = which[(small | (self.ruling.verdict != PASS).any(axis=1))[which]]
+            if not which.size:
                 break
-            again = np.array([self._next_step(i) for i in rows.tolist()], float)
-            rows, steps = rows[again > 0], again[again > 0]
+            again = np.array([self._next_step(i) for i in which.tolist()], float)
+            which, steps = which[again > 0], again[again > 0]
         return self
 
-    def measure(self, rows: Array, steps: Array) -> None:
+    def measure(self, which: Array, steps: Array) -> None:
         """Measure some of the lines at these steps, and judge; measure the noise if it matters."""
         ask, noise = self.question.ask, self.question.noise
-        new = sample(ask, noise, [self.lines[row] for row in rows.tolist()], steps)
+        new = sample(ask, [self.lines[number] for number in which.tolist()], steps)
+        noise.notice(new.values)
         self.samples = self.samples.and_then(new) if self.samples else new
         self.reread()
-        unsettled = (self.ruling.verdict[rows] != PASS).any()
-        noisy = not noise.tables and (self.witnesses.apparent > noise.quiet).any()
+        unsettled = (self.ruling.verdict[which] != PASS).any()
+        noisy = not noise.tables and not (self.witnesses.apparent <= noise.quiet).all()
         news = unsettled and noise.find_resolution()
         if ((unsettled or noisy) and noise.measure()) or news:
             self.reread()

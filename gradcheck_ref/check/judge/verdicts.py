@@ -1,4 +1,7 @@
-"""The last word on the claims: doubts about a fail, inputs that f ignores, and the results."""
+"""The last word on the claims: doubts about a fail, inputs that f ignores, and the results.
+
+Before a claim fails, f and the claim are called a few times more, to test the doubts.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +22,7 @@ from gradcheck_ref.structure.parts import Part
 FAR = 2.0**-3
 
 
-def verdicts(findings: Findings) -> tuple[Pair, ...]:
+def results_of(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
     reason = evidence.reasons()

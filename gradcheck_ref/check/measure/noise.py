@@ -33,7 +33,7 @@ FADES = 30.0
 NOISY = 100.0
 
 # An unknown number is NaN or infinity, and the formulas pass it on without a warning.
-QUIETLY = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+QUIETLY = np.errstate(all="ignore")
 
 
 class Noise:
@@ -46,8 +46,8 @@ class Noise:
     seed : int
         Seed for the direction of the measurement.
     most : float
-        Maximum number of evaluations in the check. If none is left, the noise is that of the
-        samples, or rounding if that is larger.
+        Maximum number of evaluations in the check. If none is left, each bar has the noise that
+        the samples show, and the reported noise is rounding.
 
     Attributes
     ----------
@@ -75,6 +75,7 @@ class Noise:
     # --- what is known ----------------------------------------------------------------------------
 
     @property
+    @QUIETLY
     def floor(self) -> Array:
         """Standard deviation of the rounding of f, if only its last operation rounds."""
         return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.ask.here), 0.0))  # 0 for NaN
@@ -162,9 +163,10 @@ class Noise:
 
     @QUIETLY
     def notice(self, values: Array) -> None:
-        """Learn from new values, (points, outputs): how many digits f has, and if it changes."""
+        """Learn from new values, (..., outputs): how many digits f has, and if it changes."""
         if not values.size:
             return
+        values = values.reshape(-1, values.shape[-1])
         self.changed |= (np.isfinite(values) & (values != self.ask.here)).any(axis=0)
         if sum(kept.size for kept in self._seen) < 2**16:
             self._seen.append(values)

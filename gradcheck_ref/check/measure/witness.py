@@ -6,8 +6,8 @@ jump of the slope at x. The error bar is the sum of three parts: the difference 
 five-point values (truncation), half the jump (kink), and the effect of noise and rounding on the
 slope (rounding).
 
-Samples are facts and never change. Witnesses are read from them without a call of f, and read anew
-whenever more is known of the noise of f.
+Samples are facts and never change. Witnesses are read from them without a call of f, so they can be
+read anew when more is known of the noise of f.
 """
 
 from collections import Counter
@@ -126,7 +126,7 @@ class Witnesses:
 
 
 @QUIETLY
-def sample(ask: Ask, noise: Noise, lines: Sequence[Line], steps: Array) -> Samples:
+def sample(ask: Ask, lines: Sequence[Line], steps: Array) -> Samples:
     """Evaluate f at a step along each of some lines: 6 evaluations for each, all at once."""
     sizes, spacings = np.array([(line.size, line.spacing) for line in lines]).reshape(-1, 2).T
     lost = steps / RATIO**2 < SHORTEST * spacings * sizes
@@ -138,10 +138,10 @@ def sample(ask: Ask, noise: Noise, lines: Sequence[Line], steps: Array) -> Sampl
         ts = short_steps(ts, spacings[asked, None], sizes[asked, None])
         chosen = [lines[r] for r in asked.tolist()]
         points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
-        found = ask.many(points)
-        noise.notice(found)
-        values[asked] = found.reshape(asked.size, 2, 3, ask.here.size)
+        values[asked] = ask.many(points).reshape(asked.size, 2, 3, ask.here.size)
         places[asked] = taken(chosen, ts).reshape(asked.size, 2, 3)
+    for fact in (values, places):
+        fact.setflags(write=False)
     return Samples(lines, steps, values, places, lost)
 
 
