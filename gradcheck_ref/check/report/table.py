@@ -46,12 +46,12 @@ def pair_row(report: Any, pair: Pair) -> Row:
         verdict = "by lines" if by_lines else "not measured"
         return {"entry": report.title(pair), "verdict": verdict if pair.entries else "no entries"}
     worst = report.entry(pair, *pair.worst)
-    verdict = worst.verdict
-    if verdict != "pass":
+    said = worst.verdict
+    if said != "pass":
         reasons = pair.reason[pair.verdict == pair.verdict[pair.worst]].tolist()
         why = ", ".join(sorted({*reasons} - {"wrong"}))
-        verdict += f"{why and f': {why}'} ({len(reasons)}/{pair.verdict.size})"
-    row = entry_row(worst, verdict)
+        said += f"{why and f': {why}'} ({len(reasons)}/{pair.verdict.size})"
+    row = entry_row(worst, said)
     if pair.analytic is None:
         row |= dict.fromkeys(("error", "analytic", "ratio"), "")
     return row
