@@ -225,8 +225,10 @@ def main(words: list[str]) -> int:
         found = course.find(text)
         if found is None:
             numbers = " ".join(exercise.number for exercise in course.exercises)
-            neither = f"{text!r} is neither a command (see --help) nor an exercise: {numbers}"
-            raise argparse.ArgumentTypeError(neither)
+            said = f"{text!r} is neither a command (see --help) nor an exercise: {numbers}"
+            for folder in HERE.glob(f"{text}_*") if text.isdigit() else ():
+                said += f". There is a folder {folder.name}, but it is not in course.toml"
+            raise argparse.ArgumentTypeError(said)
         return found
 
     parser = argparse.ArgumentParser(

@@ -13,6 +13,7 @@ from graded import finished, start
 from wrong_submissions import earned_by, judged, rows_of, visible_outcome_of, wrong_answers
 
 import course
+import run
 import screen
 import verify
 from conftest import FENCE
@@ -286,6 +287,17 @@ def test_a_folder_that_the_manifest_does_not_know_is_found(copied):
         "99_forgotten",
         "forgotten",
     ]
+
+
+def test_a_number_that_only_a_folder_has_is_explained(monkeypatch, tmp_path, capsys):
+    (tmp_path / "18_cosine").mkdir()
+    monkeypatch.setattr(run, "HERE", tmp_path)
+    for number, told in (("18", True), ("19", False)):
+        with pytest.raises(SystemExit):
+            run.main(["verify", number])
+        assert (
+            "a folder 18_cosine, but it is not in course.toml" in capsys.readouterr().err
+        ) == told
 
 
 def test_a_course_with_a_forgotten_folder_does_not_prove_itself(copied):

@@ -184,16 +184,7 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     rounding = np.maximum(least, NOISE_IN_SLOPE * level) / h
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
     rounding[NOISE_IN_SLOPE * level > size] = np.inf
-    # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
-    kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
-    if kink.any():
-        # Two of the three steps give the jump, too, unless the sides have different curvatures.
-        from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
-        # A kink bends f by the step, not by its square: it is as far off as the steps are.
-        weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-        exact = kink * (1 + weight * np.abs(meant - 1).max(axis=1)) + np.abs(half_jump - from_two)
-        # At a kink as exact as that; next to one up to a fifth too small.
-        kink = np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
+    kink = _kink(bend, half_jump, fourth, rounding, meant, h)
     witnesses = Witnesses(
         state=np.where(still, State.FLAT, State.SMOOTH),
         step=h + np.zeros(still.shape),
@@ -209,6 +200,23 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
         _use_one_side(witnesses, moves[:, side] / samples.places[:, side, :, None])
     _discard(witnesses, moves, floor, samples)
     return witnesses
+
+
+def _kink(
+    bend: Array, half_jump: Array, fourth: Array, rounding: Array, meant: Array, h: Array
+) -> Array:
+    """Return the part of the bars that comes from a kink; 0 for a smooth f."""
+    # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
+    kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
+    if not kink.any():
+        return kink
+    # Two of the three steps give the jump, too, unless the sides have different curvatures.
+    from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
+    # A kink bends f by the step, not by its square: it is as far off as the steps are.
+    weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
+    exact = kink * (1 + weight * np.abs(meant - 1).max(axis=1)) + np.abs(half_jump - from_two)
+    # At a kink as exact as that; next to one up to a fifth too small.
+    return np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
 
 
 def _extrapolated(slopes: Array, order: int) -> tuple[Array, Array, Array]:
