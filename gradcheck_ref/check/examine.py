@@ -38,13 +38,13 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     with asking(f, inputs, knobs.workers, knobs.progress) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
-        _ask_again(question, product, knobs)
+        _ask_again(question, knobs)
         results = results_of(findings)
         return _report(f, question, findings, results)
 
 
 def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
-    """Ask for the claims, and put the question if they are right."""
+    """Ask for the claims, test two products against each other, and put the question."""
     if product.who not in ("vjp", "jvp") and not ask.outputs.scalar:
         raise ValueError(
             "f must return one real number for check_gradient; if it returns an array, a tuple "
@@ -70,6 +70,8 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
         limited=knobs.max_evaluations is not None,
         demanded=knobs.rtol is not None or knobs.atol is not None,
     )
+    if product.other is not None:
+        _identities(question, knobs).adjoint(product)
     return question
 
 
@@ -79,14 +81,12 @@ def _identities(question: Question, knobs: Knobs) -> Identities:
     return Identities(question.claims, exact, question.noise, question.seed)
 
 
-def _ask_again(question: Question, product: Product, knobs: Knobs) -> None:
-    """Ask for the claims again, now that f was called elsewhere: also for random vectors."""
+def _ask_again(question: Question, knobs: Knobs) -> None:
+    """Ask for the claims again, after f was called elsewhere; products also for random vectors."""
     ask, claims = question.ask, question.claims
     ask.forward()
     if ask.mutated:
         claims.writes("f", f"its input {ask.mutated}")
-    if product.other is not None:
-        _identities(question, knobs).adjoint(product)
     claims.ask_again(question.rtol, question.atol or 0.0)
     if claims.who in ("vjp", "jvp"):
         _identities(question, knobs).linear()
