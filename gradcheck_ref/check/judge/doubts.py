@@ -30,8 +30,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers of the size of x, or of 1, cancel.
     inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.sizes.max()))
-    nothing = np.abs(question.ask.here) <= inside / 10
-    zeros = (evidence.claimed == 0) & nothing
+    zeros = (evidence.claimed == 0) & (np.abs(question.ask.here) <= inside / 10)
     rounding = np.where(zeros, inside, 0.0)
     for draw in range(DRAWS):
         seed, here = question.seed + draw, evidence.claimed[:, columns]

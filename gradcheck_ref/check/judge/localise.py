@@ -47,9 +47,7 @@ def _suspects(together: Together) -> Iterator[Array]:
     if column is not None:
         # A line for each bit of its number, and four more because one sign in ten may be wrong.
         together.measure(min(LINES, math.ceil(math.log2(together.question.size)) + 4))
-        rows = match(together.evidence, column)[: together.question.affordable]
-        if rows.size:
-            yield rows
+        yield match(together.evidence, column)[: together.question.affordable]
     yield halve(together)
 
 

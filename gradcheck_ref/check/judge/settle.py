@@ -103,22 +103,13 @@ class Evidence:
     @property
     def reached(self) -> Array:
         """Which lines were measured before the evaluations ran out."""
-        reached = np.zeros(len(self.lines), bool)
-        reached[self.looks] = True
-        return reached
+        return np.bincount(np.array(self.looks, int), minlength=len(self.lines)) > 0
 
     @property
     def looks(self) -> list[int]:
         """The number of the line of each look so far."""
         numbers = {id(line): number for number, line in enumerate(self.lines)}
         return [numbers[id(line)] for line in (self.samples.lines if self.samples else ())]
-
-    @property
-    def unmoved(self) -> Array:
-        """Where f was evaluated and never changed."""
-        state = self.witnesses.state
-        still, without = state == State.FLAT, state > State.ROUGH
-        return np.asarray(still.any(axis=0) & (still | without).all(axis=0))
 
     def reasons(self) -> Array:
         """Return the reason of each verdict, by line and output."""
@@ -195,8 +186,6 @@ class Evidence:
             self.measure(which, steps)
             small = (self.sizes < shortest) & (self.sizes > 0)
             which = which[(small | (self.ruling.verdict != PASS).any(axis=1))[which]]
-            if not which.size:
-                break
             again = np.array([self._next_step(i) for i in which.tolist()], float)
             which, steps = which[again > 0], again[again > 0]
         return self

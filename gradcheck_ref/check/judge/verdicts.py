@@ -15,6 +15,7 @@ from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_ties
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
 from gradcheck_ref.structure.parts import Part
 
@@ -40,7 +41,9 @@ def results_of(findings: Findings) -> tuple[Pair, ...]:
 
 def _note_ignored(evidence: Evidence, reason: Array) -> None:
     """Report a fault if f never changes with an input whose claimed gradient is not zero."""
-    question, unmoved, ignored = evidence.question, evidence.unmoved, []
+    question, ignored, state = evidence.question, [], evidence.witnesses.state
+    still, no_slope = state == State.FLAT, state > State.ROUGH
+    unmoved = still.any(axis=0) & (still | no_slope).all(axis=0)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
     ask = question.ask
     for part in ask.inputs.parts.values():
