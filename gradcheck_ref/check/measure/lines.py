@@ -33,12 +33,12 @@ class Line:
     moves: Array | None = None  # which coordinates move, eight to a byte; None for all
     in_proportion: bool = False  # each by its own size; zeros stay, because f may be singular there
 
-    @cached_property
+    @property
     def size(self) -> float:
         """The size of x along the line: steps much longer are no evidence for the slope at x."""
         return abs(float(self.inputs.x[self.start])) if self.seed is None else 1.0
 
-    @cached_property
+    @property
     def place(self) -> tuple[Part, int]:
         """The input that an axis belongs to, and the number of its coordinate within."""
         return self.inputs.locate(self.start)
@@ -138,8 +138,9 @@ def taken(lines: Sequence[Line], steps: Array) -> Array:
     axes = [line.inputs.x[line.start] if line.seed is None else 0.0 for line in lines]
     x = np.array(axes)[:, None]
     there = x + steps
-    for k, line in enumerate(lines):
-        if line.seed is None and line.place[0].real_dtype != there.dtype:
+    mixed = lines[0].inputs.eps > np.finfo(there.dtype).eps  # an input has a shorter dtype
+    for k, line in enumerate(lines if mixed else ()):
+        if line.seed is None:
             there[k] = there[k].astype(line.place[0].real_dtype)
     return np.asarray(there - x)
 
