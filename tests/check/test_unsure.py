@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from report_cases import REPORTS, X, in_float32, words
 
-from gradcheck_ref.check import check_gradient
+from gradcheck_ref.check import check_gradient, check_vjp
 from gradcheck_ref.check.judge.rule import reasons
 from gradcheck_ref.check.report.unsure import undecided
 from gradcheck_ref.check.results import UNSURE
@@ -178,3 +179,16 @@ def test_a_saturated_unit_is_hidden_by_rounding_and_has_no_kink(x):
     report = check_gradient(f, np.array([x]), lambda x: np.exp(-x) * f(x) ** 2)
     assert (report.verdict, report.reason) == ("unsure", "noise")
     assert "rounding" in words(str(report))
+
+
+def test_flat_steps_that_rounding_explains_are_no_staircase():
+    def cdf(x):
+        return np.array([math.erfc(-one / math.sqrt(2)) / 2 for one in x])
+
+    def vjp(upstream, x):
+        return upstream * np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+    # One output moves at long steps only, by a few hundred roundings of 1.
+    report = check_vjp(cdf, np.linspace(7.0, 8.0, 5), vjp)
+    assert report.verdict == "unsure"
+    assert set(report.pairs[0].reason.ravel()) <= {"noise", "zero", "ok", "flat"}

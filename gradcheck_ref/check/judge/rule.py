@@ -202,9 +202,10 @@ def reasons(
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
     still = state == State.FLAT
-    moves = ((state == State.SMOOTH) | (state == State.ROUGH)) & (
-        witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
-    )
+    # Flat at a step, although rounding could not hide there how f changes at longer ones.
+    moves = (state == State.SMOOTH) | ((state == State.ROUGH) & nothing)
+    moves &= witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
+    moves &= witnesses.steepest > np.where(still, witnesses.bar, np.inf).min(axis=0)
     few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.bar / 2)
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
