@@ -96,7 +96,8 @@ class Inputs(Side):
         # A tenth of the time of a small check is saved where f takes one array and nothing else.
         plain = self.single and self.forest.bare and not self.numbers and part.dtype == self.dtype
         if plain:
-            return lambda coordinates: f(coordinates.reshape(part.shape))
+            flat = len(part.shape) == 1
+            return f if flat else lambda coordinates: f(coordinates.reshape(part.shape))
         return lambda coordinates: self.call(f, self.at(coordinates))
 
     def arranged(self, values: Sequence[Any]) -> Any:

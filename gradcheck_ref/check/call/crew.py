@@ -55,26 +55,19 @@ class Work(NamedTuple):
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together, f = self._together(places), self.inputs.caller(self.f)
             for k, (line, t) in enumerate(places):
-                if together is None:
-                    rows[k] = self._at(f, line, t, outside)
-                else:
-                    rows[k] = self.outputs.numbers(together[k])
+                try:
+                    value = f(line.coordinates(t)) if together is None else together[k]
+                    rows[k] = self.outputs.numbers(value)
+                except BaseException as error:
+                    note_on(error, line.where(t), self.inputs, self.f)
+                    if not (t and _is_outside(error)):
+                        raise
+                    rows[k] = np.nan
+                    said = str(error).strip().split("\n")[0]
+                    why = type(error).__name__
+                    outside.append(f"{why} at {line.where(t)}{said and f' ({said})'}")
         rows[~np.isfinite(rows)] = np.nan
         return rows, outside
-
-    def _at(
-        self, f: Callable[[Array], Any], line: Any, t: float, outside: list[str]
-    ) -> Array | float:
-        """Return the value of f at one place, or NaN if its error says that f is not defined."""
-        try:
-            return self.outputs.numbers(f(line.coordinates(t)))
-        except BaseException as error:
-            note_on(error, line.where(t), self.inputs, self.f)
-            if not (t and _is_outside(error)):
-                raise
-            said = str(error).strip().split("\n")[0]
-            outside.append(f"{type(error).__name__} at {line.where(t)}{said and f' ({said})'}")
-            return np.nan
 
     def _together(self, places: Sequence[Place]) -> list[Any] | None:
         """Call f once for all places, if f can do that and is defined at all of them; else None."""
