@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import Line, taken
 from gradcheck_ref.structure.inputs import Inputs
 
 
@@ -30,6 +30,18 @@ def test_an_axis_knows_its_size_and_its_spacing():
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
     assert [axis.unit for axis in axes] == [2, 1, 0.25]  # that of the median, 1.6, for a zero
+
+
+@pytest.mark.parametrize("beside", [(), (np.array([1.0]),)], ids=["alone", "beside float64"])
+def test_a_step_counts_as_far_as_it_moves_x_in_its_own_precision(beside):
+    inputs = inputs_of(*beside, np.float32([0.1]))
+    axes = [Line(inputs, i, i + 1) for i in range(inputs.size)]
+    steps = np.full((len(axes), 2), [-1e-4, 1e-4])
+    moved = taken(axes, steps)
+    x = np.float32(0.1)
+    assert (moved[-1] == np.float64(np.float32(x + steps[-1])) - np.float64(x)).all()
+    assert (moved[-1] != steps[-1]).all()
+    assert (abs(moved[:-1] - steps[:-1]) < 1e-15).all()
 
 
 # --- units ------------------------------------------------------------------------------------
