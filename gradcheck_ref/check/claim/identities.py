@@ -93,9 +93,9 @@ class Identities:
             error = np.abs(given / magnitude - expected)
             off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
-                moved = self._change_nearby(claims, asked, given) / magnitude
+                change = self._change_nearby(claims, asked, given) / magnitude
                 # Some entries may stay equal by chance: use the root mean square as well.
-                off -= _rounding(np.fmax(moved, np.sqrt(np.mean(moved**2))), size)
+                off -= _rounding(np.fmax(change, np.sqrt(np.mean(change**2))), size)
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
                 long = "" if magnitude == 1 else f" times {magnitude:g}, scaled back,"
@@ -125,9 +125,9 @@ class Identities:
         size = float(np.abs(self.u) @ np.abs(along) + np.abs(back) @ np.abs(self.v))
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
-            moved = self._change_nearby(vjp, self.u, back) * self.v
+            change = self._change_nearby(vjp, self.u, back) * self.v
             tilted = self._change_nearby(jvp, self.v, along) * self.u
-            off -= float(_rounding(np.linalg.norm(moved) + np.linalg.norm(tilted), size))
+            off -= float(_rounding(np.linalg.norm(change) + np.linalg.norm(tilted), size))
         said = (
             f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
             "for random u and v. No step is involved: at least one of the two is wrong"
@@ -153,12 +153,12 @@ class Identities:
 
         The vector moves, too, because the product may not depend on x.
         """
-        moved = np.zeros(given.shape)
+        change = np.zeros(given.shape)
         for seed in range(self.seed, self.seed + DRAWS):
             bits = np.random.default_rng(seed).integers(-2, 3, vector.shape)
             found = product.rounded_near(vector + bits * np.spacing(vector), seed)
-            moved = np.fmax(moved, np.abs(found - given))
-        return moved
+            change = np.fmax(change, np.abs(found - given))
+        return change
 
     def _product(self, product: Claims, vector: Array, may_overflow: bool = False) -> Array:
         """Compute a product; if it is not finite, record a fault unless there is one already."""
@@ -217,8 +217,8 @@ def blame(claims: Claims, right: bool, wrong: bool) -> None:
                 claims.faults[k] = replace(fault, sentence=fault.sentence + said)
 
 
-def _rounding(moved: Any, size: Any) -> Any:
+def _rounding(change: Any, size: Any) -> Any:
     """Return the part of a change that may be rounding: a small part of the product, or tiny."""
     return np.minimum(
-        ROUNDINGS_OF_PRODUCT * moved, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING)
+        ROUNDINGS_OF_PRODUCT * change, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING)
     )

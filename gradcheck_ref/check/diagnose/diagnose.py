@@ -23,7 +23,7 @@ OF_ALL = (
     calls.ignores_upstream,
     patterns.conjugate,
     patterns.phase,
-    patterns.moved,
+    patterns.permuted,
     chain.inner_factor,
     patterns.regulariser,
     chain.constant_term,

@@ -216,7 +216,7 @@ def regulariser(block: Block) -> Guess:
 # Right numbers in wrong places.
 
 
-def moved(block: Block) -> Guess:
+def permuted(block: Block) -> Guess:
     """Find the right numbers in wrong places: the first proposed move that fits."""
     if block.full is None:
         return None

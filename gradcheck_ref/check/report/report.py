@@ -175,8 +175,8 @@ class Report:
     @property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         """The mistakes this looks like, the most likely first; empty unless the check failed."""
-        held = self.certificate is not None and self.certificate.verdict == PASS
-        return diagnose(self.pairs, self.faults, others_held=held)
+        proved = self.certificate is not None and self.certificate.verdict == PASS
+        return diagnose(self.pairs, self.faults, others_held=proved)
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
@@ -204,8 +204,10 @@ class Report:
         """The rtol with which all failing entries, and all refused lines, would pass."""
         if any((pair.verdict[pair.reason != "wrong"] == FAIL).any() for pair in self.pairs):
             return math.inf
-        held = self.certificate
-        return max(self.rtol_for({"wrong"}), held.rtol if held and held.entries else 0.0)
+        of_lines = 0.0
+        if self.certificate and self.certificate.entries:
+            of_lines = self.certificate.rtol
+        return max(self.rtol_for({"wrong"}), of_lines)
 
     def __bool__(self) -> bool:
         """Whether at least one entry was compared and all passed."""

@@ -10,7 +10,7 @@ from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.hides.blind import BlindSpot
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
-from gradcheck_ref.check.report.unsure import by_lines, undecided, witnesses
+from gradcheck_ref.check.report.unsure import by_lines, random_lines, undecided
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Pair
 
 
@@ -29,7 +29,7 @@ def how(report: Any) -> str:
     if report.on_axes < report.entries:
         compared = f"{report.on_axes} of {report.entries} entries measured alone, "
     if report.certificate and report.certificate.entries:
-        compared += f"{report.certificate.entries} by {witnesses(report.certificate)}, "
+        compared += f"{report.certificate.entries} by {random_lines(report.certificate)}, "
     return (
         f"{compared}{report.evaluations} evaluations, noise of f {short(report.noise)}, "
         f"rtol {tidy(f'{report.rtol:g}')}, atol {_atol(report)}, seed {report.seed}"
@@ -55,15 +55,16 @@ def _passed(report: Any) -> Iterator[str]:
     names = _listed(pair.input.name for pair in report.pairs if pair.entries)
     n, of = report.compared, report.entries
     count = f"all {of} entries agree" if n == of > 1 else entries_that(n, of, "agrees", "agree")
-    used, held = f", using {_share(report)} of the allowed error", report.certificate
-    if held and held.entries:
+    used, certificate = f", using {_share(report)} of the allowed error", report.certificate
+    if certificate and certificate.entries:
         used = (
-            f", {f'{held.entries} of them ' if report.on_axes else ''}measured together along "
-            f"{witnesses(held)}, which miss a wrong entry one time in {1 / held.chance:,.0f}"
+            f", {f'{certificate.entries} of them ' if report.on_axes else ''}measured together "
+            f"along {random_lines(certificate)}, which miss a wrong entry one time in "
+            f"{1 / certificate.chance:,.0f}"
         )
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
-    if held and held.vouched < held.entries:
-        measures = filter(None, by_lines(report, held)[:2])
+    if certificate and certificate.vouched < certificate.entries:
+        measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
     if small := sum(_by_atol(report, pair) for pair in report.pairs):
         yield (
@@ -71,8 +72,8 @@ def _passed(report: Any) -> Iterator[str]:
             f"atol ({_atol(report)}), which allows any error that small"
         )
     flat = [report.name(p, *at) for p in report.pairs for at in np.argwhere(p.reason == "flat")]
-    if held and held.within == 0:
-        flat.append(f"along {witnesses(held)}")
+    if certificate and certificate.within == 0:
+        flat.append(f"along {random_lines(certificate)}")
     if flat:
         yield (
             f"note: f is flat near this point ({_listed(flat)}), so a gradient of 0 is right. Is "

@@ -30,36 +30,43 @@ def undecided(report: Any) -> Iterator[str]:
         yield f"try: {advice}"
 
 
-def by_lines(report: Any, held: Certificate) -> tuple[str, str, str]:
+def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
-    lines, more = witnesses(held), f"use a larger {setting('max_evaluations')}"
-    if held.against:
-        said = f"taken together, the claims for {held.entries} entries disagree with f along "
+    lines, more = random_lines(certificate), f"use a larger {setting('max_evaluations')}"
+    if certificate.against:
+        said = (
+            f"taken together, the claims for {certificate.entries} entries disagree with f along "
+        )
         said += f"{lines}, but the check did not find which of them are wrong"
-        return said, f"at worst {numbers_of(*held.against)}", more
-    if held.chance > 0.01:
-        said = f"the claims for {held.entries} entries agree with f along {lines}, but so few lines"
-        return f"{said} miss a wrong entry one time in {round(1 / held.chance)}", "", more
-    if held.zero:
+        return said, f"at worst {numbers_of(*certificate.against)}", more
+    if certificate.chance > 0.01:
+        said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
+        said += f"but so few lines miss a wrong entry one time in {round(1 / certificate.chance)}"
+        return said, "", more
+    if certificate.zero:
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"
         return zero, "", "check at another point, such as one before the optimum"
-    asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(held.rtol)
-    only, evidence = "only " * (held.vouched < held.entries), ""
-    said = f"{lines} confirm {only}{held.vouched} of {held.entries} entries to {asked}"
-    if only and math.isfinite(held.within):
+    asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(certificate.rtol)
+    only, evidence = "only " * (certificate.vouched < certificate.entries), ""
+    said = (
+        f"{lines} confirm {only}{certificate.vouched} of {certificate.entries} entries to {asked}"
+    )
+    if only and math.isfinite(certificate.within):
         said += f", and all to {wider}" if wider else ""
-        evidence = f"no entry is off by more than {short(held.within)} of a typical entry, but a "
+        evidence = (
+            f"no entry is off by more than {short(certificate.within)} of a typical entry, but a "
+        )
         evidence += "small entry may be off by a larger share of itself"
     if report.digits:
         more = f"let f return all digits (its values have {report.digits}), or {more}"
-    return said, evidence, f"{more}, or check fewer inputs at once{_accept(held.rtol)}"
+    return said, evidence, f"{more}, or check fewer inputs at once{_accept(certificate.rtol)}"
 
 
-def witnesses(held: Certificate) -> str:
+def random_lines(certificate: Certificate) -> str:
     """Name the random lines that measured many entries at once."""
-    lines = f"{held.lines} random line{'s' * (held.lines != 1)}"
-    combinations = f" and {held.upstreams} random combinations of the outputs"
-    return lines + combinations * (held.upstreams > 0)
+    lines = f"{certificate.lines} random line{'s' * (certificate.lines != 1)}"
+    combinations = f" and {certificate.upstreams} random combinations of the outputs"
+    return lines + combinations * (certificate.upstreams > 0)
 
 
 def _accept(rtol: float) -> str:
@@ -84,7 +91,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
 
     Besides the reasons of the judge there is ``rounded``, for values of f with few digits.
     """
-    x, moved = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
+    x, name = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
@@ -96,14 +103,14 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
         "noise": "hidden by noise in f, or by rounding",
         "zero": "zero except for the rounding of f: a factor of 2 would not show",
         "nondeterministic": "hidden because f gives a different value when it is called again",
-        "step-underflow": f"out of reach: a step that is short enough cannot change {moved} = {x}",
-        "domain-edge": f"at the edge of the domain of f: f is finite on one side of {moved} only",
+        "step-underflow": f"out of reach: a step that is short enough cannot change {name} = {x}",
+        "domain-edge": f"at the edge of the domain of f: f is finite on one side of {name} only",
         "nonfinite": f"without a slope: {output} is not finite at this point",
     }
     advice = {
         "rounded": f"let f return all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
-            f"to check the formula, move {moved} away from {x}. If f has no kink there, look for "
+            f"to check the formula, move {name} away from {x}. If f has no kink there, look for "
             "rounding or float32, and pass labels as integers"
         ),
         "stairs": f"{in_float64}. {in_steps}",
@@ -118,7 +125,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
             f"rescale {pair.input.name}, check it at a smaller value, or pass it as float64 if "
             "its dtype is shorter"
         ),
-        "domain-edge": f"move {moved} away from {x}, to where f is finite on both sides",
+        "domain-edge": f"move {name} away from {x}, to where f is finite on both sides",
         "nonfinite": "look at f first: a division by 0, the logarithm of 0, an overflow?",
     }
     return meaning[reason], advice[reason]
