@@ -1,7 +1,10 @@
-"""Doubts about a fail: the rounding of the claim itself, and ties among the inputs.
+"""Doubts about a fail: the rounding of the claim itself, stairs of f, and ties among the inputs.
 
 Such a doubt turns *fail* into *unsure*, never into *pass*.
 """
+
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +20,9 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS = 4.0
+
+# A step that hardly crosses a stair: stairs shorter than a hundredth of x show without a long look.
+BETWEEN_STAIRS = 2.0**-16
 
 
 @QUIETLY
@@ -44,6 +50,26 @@ def weigh_own_rounding(evidence: Evidence) -> None:
     if (wrong & (rounding > 0)).any():
         evidence.doubts = Doubts(own_rounding=rounding)
         evidence.rejudge()
+
+
+def weigh_stairs(evidence: Evidence) -> None:
+    """Find out whether failing claims are the slope between two stairs of f, and allow for it.
+
+    Stairs convict nobody. Cost: 6 evaluations, if f has stairs that only a long look shows.
+    """
+    question, fails = evidence.question, evidence.ruling.verdict == FAIL
+    inputs, noise = question.ask.inputs, copy(question.noise)
+    if not ((fails & (noise.jump > 0)).any() and question.affordable):
+        return
+    noise.jump = np.zeros(noise.jump.shape)
+    line = Line(inputs, 0, inputs.size, (question.seed,))
+    room = np.abs(line.direction).sum() * evidence.ruling.allowed.max(axis=0)
+    claimed = question.claimed_along([line])
+    between = Evidence(replace(question, noise=noise), [line], claimed, lambda *_: room, 0.0)
+    between.measure(np.zeros(1, int), np.array([BETWEEN_STAIRS]))
+    literal = fails & (between.ruling.verdict == PASS)
+    evidence.doubts = evidence.doubts._replace(literal=literal)
+    evidence.rejudge()
 
 
 @QUIETLY

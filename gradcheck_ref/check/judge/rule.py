@@ -48,6 +48,7 @@ class Doubts(NamedTuple):
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
+    literal: Array | bool = False  # where the claim is the slope of f between two of its stairs
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -114,7 +115,8 @@ def rule(
     # A claim of NaN fails wherever f has a slope; infinity fails if that slope is known well.
     known = at.bar <= np.maximum(np.abs(at.slope), allowed)
     verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
-    verdict[np.isnan(here) | (doubts.tied & np.isfinite(claimed) & (verdict == FAIL))] = UNSURE
+    doubted = (doubts.tied | doubts.literal) & np.isfinite(claimed)
+    verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)
@@ -224,7 +226,7 @@ def reasons(
         ("step-underflow", unsure & nothing & (state == State.LOST).any(axis=0)),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),
-        ("stairs", unsure & doubts.tied & (claimed == 0)),
+        ("stairs", unsure & (doubts.literal | (doubts.tied & (claimed == 0)))),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),
     ):
         reason[where] = name

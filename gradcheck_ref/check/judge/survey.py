@@ -14,6 +14,7 @@ from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH
 from gradcheck_ref.check.results import FAIL, Certificate
@@ -22,7 +23,8 @@ from gradcheck_ref.check.results import FAIL, Certificate
 # them. Up to AXES_IN_DOUBT, all axes are measured if lines leave a doubt.
 ALL_AXES, AXES_IN_DOUBT = 32, 99
 
-# At most 40 evaluations for each coordinate, noise included, and 1000 for a check. For many
+# At most 40 evaluations for each coordinate, noise included, besides the long look, and 1000 for a
+# check. For many
 # coordinates that is less than central differences on every axis take.
 MOST_EACH, MOST = 40, 1000
 
@@ -35,14 +37,15 @@ EXAMPLES = 10
 
 def budget(size: int, max_evaluations: int | None) -> int:
     """Return how often f may be called for this many coordinates."""
+    most = LOOK + MOST_EACH * size
     if max_evaluations is not None:
-        return min(MOST_EACH * size, max_evaluations)
-    return min(MOST_EACH * size if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
+        return min(most, max_evaluations)
+    return min(most if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
 
 
 def usual_cost(size: int) -> int:
     """Return how often f is called for this many coordinates if f is smooth and the claim right."""
-    return 2 + (EACH * size if size <= ALL_AXES else TABLE_POINTS + EACH * LINES)
+    return 2 + LOOK + (EACH * size if size <= ALL_AXES else TABLE_POINTS + EACH * LINES)
 
 
 class Findings(NamedTuple):
@@ -59,6 +62,7 @@ def explore(question: Question) -> Findings:
     ask.try_many(Line(ask.inputs, 0, 1))  # now, so that its evaluations count before the rest
     if not np.isfinite(ask.here).all():  # no line has a slope there
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
+    look_far(question.noise)
     if size <= ALL_AXES:
         if question.affordable <= size:  # later there are no evaluations left for the noise
             question.noise.measure()

@@ -11,7 +11,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
-from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_ties
+from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs, weigh_ties
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
@@ -29,6 +29,7 @@ def results_of(findings: Findings) -> tuple[Pair, ...]:
     reason = evidence.reasons()
     if (evidence.ruling.verdict == FAIL).any():
         weigh_own_rounding(evidence)
+        weigh_stairs(evidence)
         weigh_ties(evidence)
         reason = evidence.reasons()
         _note_ignored(evidence, reason)

@@ -63,16 +63,26 @@ class Noise:
     def __init__(self, ask: Ask, seed: int, most: float = math.inf) -> None:
         self.ask, self.seed, self.most = ask, seed, most
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
-        self.distances = [max(one, 8 * ask.inputs.eps) for one in DISTANCES]
         self.tables: list[Array] = []  # values at equidistant points, the wider table first
         self.measured: list[Array] = []  # the noise in each table
-        self.resolution = np.zeros(ask.here.shape)
+        self.common = np.zeros(ask.here.shape)
+        self.jump = np.zeros(ask.here.shape)
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
         self._fits = np.ones((2, ask.here.size), bool)  # all values so far: float32, float16
         self._seen: list[Array] = []
 
     # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def resolution(self) -> Array:
+        """The step between values of an output, or the size of its stairs; 0 if there are none."""
+        return np.fmax(self.common, self.jump)
+
+    @property
+    def distances(self) -> list[float]:
+        """The distances of the points in the tables."""
+        return [max(one, 8 * self.ask.inputs.eps) for one in DISTANCES]
 
     @property
     @QUIETLY
@@ -185,9 +195,9 @@ class Noise:
 
     def find_resolution(self) -> bool:
         """Find the step between all values so far; return whether it is another one than before."""
-        before = self.resolution
-        self.resolution = step_between(np.concatenate([self.ask.here[None], *self._seen]))
-        return bool((self.resolution != before).any())
+        before = self.common
+        self.common = step_between(np.concatenate([self.ask.here[None], *self._seen]))
+        return bool((self.common != before).any())
 
     def measure(self) -> bool:
         """Measure the noise, unless that was done before; return whether there is a new estimate.

@@ -1,0 +1,131 @@
+"""A long look: along one random line, about as far as x is long.
+
+Short steps may lie inside one stair of a staircase. A float16 loss beside a float64 penalty does
+not change there, so that only the penalty seems to have a slope. A long look finds the stairs: it
+takes the change of f over an interval, less what slope and bend next to x predict, and halves the
+interval again and again. The change of a smooth f shrinks with the interval, and a jump stays.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.noise import QUIETLY, TABLE_POINTS, Noise, noise_of
+
+# In units of x: the distance of the points of a table, where a smooth f has hardly a fifth
+# difference (1e-9); where f is asked for its slope, if the table is uneven; and the end, where
+# every coordinate still has its sign. Their many bits keep the points off any grid.
+APART, NEXT, END = 16_411 * 2.0**-20, 8_011 * 2.0**-26, 14_633 * 2.0**-14
+
+# Stairs this small beside the change along the table are short enough for the steps of witnesses,
+# unless they belong to less than a hundredth of the slope.
+UNEVEN = 1e-4
+
+# A smooth change has shrunk like its interval, about by half each time, after FEWEST halvings. By
+# then an interval with a few dozen stairs holds one, and a jump stays the same, to a tenth, in SAME
+# halvings more. A wave does so only by chance.
+FEWEST, SHRUNK, SAME = 5, 0.65, 6
+
+# Evaluations for a smooth f: the table, the end, and halvings.
+LOOK = TABLE_POINTS + FEWEST
+
+# Two jumps of about the same size make a staircase, unless they are hundredths of f: a single jump,
+# or a large one, lies between two branches of f, which have slopes of their own.
+ALIKE, SMALL = 4.0, 1e-2
+
+
+@QUIETLY
+def look_far(noise: Noise) -> None:
+    """Find the size of the stairs of f, if it has stairs too long for short steps to show.
+
+    Cost: 12 evaluations if f is smooth along the line; about 10 more for each jump, and for a kink
+    or two 8. None if 12 are more than a quarter
+    of all.
+    """
+    look, half, size = _Look(noise), TABLE_POINTS // 2, np.abs(noise.ask.here)
+    steps = [k * APART for k in range(-half, half + 1)]
+    if not (size.size and look.affords(LOOK)):
+        return
+    look.ask(*steps[:half], *steps[half + 1 :], END)
+    look.expect(APART)
+    table = np.array([look.values[t] for t in steps])
+    uneven = np.where((level := noise_of(table)) > noise.quiet, level, 0.0)
+    uneven /= np.abs(table - noise.ask.here).max(axis=0)
+    intervals = [(steps[-1], END)]
+    output = int(np.nan_to_num(look.change(*intervals[0]) / size).argmax())
+    if (uneven > UNEVEN).any():
+        output = int(np.nan_to_num(uneven).argmax())
+        look.ask(NEXT, -NEXT)
+        look.expect(NEXT)
+        pieces = sorted(pairwise(steps), key=lambda piece: -look.change(*piece)[output])
+        intervals = [*pieces[:2], *intervals]
+    jumps: list[float] = []
+    for start, end in intervals:  # there will be more, if one of these has a jump
+        jump, before, after = look.jump(output, start, end, min(jumps, default=0.0))
+        if not 0 < jump <= SMALL * size[output]:
+            continue
+        if alike := [one for one in jumps if max(one, jump) <= ALIKE * min(one, jump)]:
+            noise.jump[output] = max(jump, *alike)
+            return
+        if not jumps:
+            look.ask(-END)
+            intervals += [(-END, steps[0]), (after, end), (start, before)]
+        jumps.append(jump)
+
+
+class _Look:
+    """The values of f along a line, and how far slope and bend next to x explain them."""
+
+    def __init__(self, noise: Noise) -> None:
+        inputs = noise.ask.inputs
+        self.noise, self.line = noise, Line(inputs, 0, inputs.size, (noise.seed, 2))
+        self.values = {0.0: noise.ask.here}
+
+    def affords(self, count: int) -> bool:
+        """Tell whether so many evaluations, and those before, are a quarter of all, or less."""
+        return 4 * (self.noise.ask.evaluations + count) <= self.noise.most + 4
+
+    def ask(self, *steps: float) -> None:
+        """Call f at some steps along the line."""
+        found = self.noise.ask.many([(self.line, t) for t in steps])
+        self.noise.changed |= (found != self.noise.ask.here).any(axis=0)
+        self.values.update(zip(steps, found, strict=True))
+
+    def expect(self, h: float) -> None:
+        """Take slope and bend from x and a point on either side."""
+        ahead, behind = self.values[h] - self.values[0.0], self.values[-h] - self.values[0.0]
+        self.slope, self.bend = (ahead - behind) / (2 * h), (ahead + behind) / h**2
+
+    def change(self, start: float, end: float) -> Array:
+        """Return the change of f between two steps that slope and bend do not explain."""
+        slope = self.slope + self.bend * (start + end) / 2
+        return np.abs(self.values[end] - self.values[start] - slope * (end - start))
+
+    def jump(
+        self, output: int, start: float, end: float, known: float
+    ) -> tuple[float, float, float]:
+        """Halve an interval down to a jump of an output; return it, or 0, and where it is.
+
+        If another jump is known, one as large as that is looked for.
+        """
+        least = max(float(self.noise.quiet[output]), known / ALIKE)
+        changes, same = [float(self.change(start, end)[output])], 0
+        while changes[-1] > least and self.affords(1):
+            middle = (start + end) / 2
+            self.ask(middle)
+            halves = (start, middle), (middle, end)
+            sizes = [float(self.change(*half)[output]) for half in halves]
+            larger = int(sizes[1] > sizes[0])
+            start, end = halves[larger]
+            changes.append(sizes[larger])
+            same = same + 1 if abs(changes[-1] - changes[-2]) <= 0.1 * changes[-2] else 0
+            if same == SAME:
+                return changes[-1], start, end
+            shrinks = (
+                len(changes) > FEWEST and max(np.divide(changes[-2:], changes[-3:-1])) <= SHRUNK
+            )
+            if shrinks and not known:
+                break
+        return 0.0, start, end
