@@ -35,12 +35,12 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         return
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers of the size of x, or of 1, cancel.
-    inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.sizes.max()))
+    inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.units.max()))
     zeros = (evidence.claimed == 0) & (np.abs(question.ask.here) <= inside / 10)
     rounding = np.where(zeros, inside, 0.0)
     for draw in range(DRAWS):
         seed, here = question.seed + draw, evidence.claimed[:, columns]
-        own = rounding_of_claims(claims, columns, evidence.rows, here, evidence.sizes, seed)
+        own = rounding_of_claims(claims, columns, evidence.rows, here, evidence.units, seed)
         if own is None:
             break
         rounding[:, columns] = np.fmax(rounding[:, columns], OWN_ROUNDINGS * own)

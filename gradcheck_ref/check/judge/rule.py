@@ -67,7 +67,7 @@ def rule(
     least: Array,
     rtol: float,
     noise: Noise,
-    sizes: Array,
+    units: Array,
     starved: Array,
     doubts: Doubts,
 ) -> Ruling:
@@ -83,8 +83,8 @@ def rule(
         The relative tolerance.
     noise : Noise
         The noise of f, and other facts about its values.
-    sizes, starved : ndarray, shape (lines,)
-        The size of x along each line, and whether no evaluations were left for another witness.
+    units, starved : ndarray, shape (lines,)
+        The unit of x along each line, and whether no evaluations were left for another witness.
     doubts : Doubts
         Reasons to doubt a fail.
     """
@@ -98,10 +98,10 @@ def rule(
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
-    accepts |= _zero(witnesses, claimed, rtol, noise, sizes[:, None])
+    accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None])
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
-    flat = _stands_still(witnesses, noise, sizes[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
+    flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
     fails, agreed = _agreed(witnesses, off, refuses, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))
@@ -145,7 +145,7 @@ def _agreed(
         theirs, width = sharper.choose(slope), sharper.choose(bar)
         closer = step < np.minimum(step[a], step[b])
         between, bars = np.abs(slope - theirs), bar + width
-        other_side = (sides & (between > TOUCHING * bars)).any(axis=0)
+        other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
         found &= ~(other_side | (closer & (between > bars)).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
@@ -157,7 +157,7 @@ def _agreed(
     return fails, chosen
 
 
-def _stands_still(witnesses: Witnesses, noise: Noise, sizes: Array) -> Array:
+def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, one of the steps must be about as long as x. An f with few
@@ -167,12 +167,12 @@ def _stands_still(witnesses: Witnesses, noise: Noise, sizes: Array) -> Array:
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
-    reach = np.where(noise.changed, 0.0, sizes / 4)
+    reach = np.where(noise.changed, 0.0, units / 4)
     far = longest >= np.maximum(CLEARLY * shortest, reach)
     return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
 
 
-def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes: Array) -> Array:
+def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units: Array) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, over a length of 1, and to eight
@@ -181,10 +181,10 @@ def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, sizes
     """
     bar, size, here = witnesses.bar, witnesses.size, noise.ask.here
     zero = np.abs(claimed) <= 8 * noise.eps * np.abs(here)
-    zero = zero & (np.abs(witnesses.slope) <= bar) & (bar <= rtol * size)
-    zero &= bar * sizes <= 1e8 * noise.eps * size
+    zero = zero & (np.abs(witnesses.slope) <= bar)
+    zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
-    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, sizes) / 10)
+    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, units) / 10)
     far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
     return np.asarray(zero & far & noise.changed & ~noise.rounded)
@@ -209,6 +209,7 @@ def reasons(
     moves &= witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
     moves &= witnesses.steepest > np.where(still, witnesses.bar, np.inf).min(axis=0)
     few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.bar / 2)
+    few |= at.too_long  # a shorter step would have shown less of the slope
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)

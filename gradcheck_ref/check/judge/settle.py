@@ -29,13 +29,19 @@ UP, DOWN = 16.0, 64.0
 # slope, and at least CLOSEST spacings of x, because products with x round, too.
 VISIBLE, CLOSEST = 128.0, 8192
 
+# Where the unit of a coordinate is not between these, two first steps are tried.
+SMALL_UNIT, LARGE_UNIT = 0.1, 10.0
+FARTHEST = 4
+
 # The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
 
 
+@QUIETLY
 def first_step(question: Question) -> float:
-    """Return the first step along every line: that of stage 5, for the precision of f."""
-    return FIRST_STEP * math.pow(question.ask.precision / 2.0**-52, 1 / 5)
+    """Return the first step in units of x: that of stage 5, for the precision of f."""
+    jump = np.nan_to_num(question.noise.jump / np.abs(question.ask.here)).max(initial=0.0)
+    return FIRST_STEP * math.pow(max(question.ask.precision, jump) / 2.0**-52, 1 / 5)
 
 
 def axes(question: Question, rows: Array) -> "Evidence":
@@ -86,7 +92,7 @@ class Evidence:
         self.least, self.rtol, self.doubts = least, rtol, Doubts()
         self.samples: Samples | None = None
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
-        self.sizes = np.array([line.size for line in lines])
+        self.units = np.array([line.unit for line in lines])
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -134,7 +140,7 @@ class Evidence:
         """The verdicts on the claims."""
         at = self.witnesses.take(sharpest(self.witnesses))
         allowed, noise = self.least(self, at.slope, at.bar), self.question.noise
-        known = noise, self.sizes, self.starved, self.doubts
+        known = noise, self.units, self.starved, self.doubts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
 
     @cached_property
@@ -173,8 +179,7 @@ class Evidence:
         Lines with unsettled claims are measured again, with a shorter or a longer step. The first
         step is ``first``, or by default that of stage 5.
         """
-        shortest = first_step(self.question)
-        which, steps = np.arange(len(self.lines)), np.full(len(self.lines), first or shortest)
+        which, steps = np.arange(len(self.lines)), self.units * (first or first_step(self.question))
         for _ in range(tries):
             affordable = self.question.affordable
             if which.size > affordable:
@@ -184,8 +189,8 @@ class Evidence:
             if not which.size:
                 break
             self.measure(which, steps)
-            small = (self.sizes < shortest) & (self.sizes > 0)
-            which = which[(small | (self.ruling.verdict != PASS).any(axis=1))[which]]
+            unusual = (self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)
+            which = which[(unusual | (self.ruling.verdict != PASS).any(axis=1))[which]]
             again = np.array([self._next_step(i) for i in which.tolist()], float)
             which, steps = which[again > 0], again[again > 0]
         return self
@@ -211,7 +216,7 @@ class Evidence:
         tried = self.witnesses.step[:, i, 0]
         tried = tried[np.isfinite(tried)]
         # Steps longer than 32 times the size of x (or 1) measure a different part of f.
-        farthest = 32 * max(1.0, float(self.sizes[i]))
+        farthest = FARTHEST * max(1.0, float(self.units[i]))
         for step in self._candidates(i, tried):
             # A step that is almost equal to another one gives no new evidence.
             if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
@@ -220,10 +225,10 @@ class Evidence:
 
     def _candidates(self, i: int, tried: Array) -> Iterator[float]:
         """Yield steps along a line that may give new evidence, the best one first."""
-        verdict, size = self.ruling.verdict[i], float(self.sizes[i])
+        verdict, unit = self.ruling.verdict[i], float(self.units[i])
         first = first_step(self.question)
-        if 0 < size < first and tried.min() > size:  # a small x may have a scale of its own
-            yield min(first, 1 / 4) * size
+        if not SMALL_UNIT <= unit <= LARGE_UNIT:
+            yield first  # f may have a scale of its own, such as 1, where x is far from 1
         if (verdict != PASS).any():  # with a shorter step, apparent noise may turn out to be smooth
             yield self.question.noise.fading_step(self.lines[i])
         columns = np.flatnonzero((verdict == UNSURE) & ~np.isnan(self.question.ask.here))
@@ -239,16 +244,15 @@ class Evidence:
         if still.any():  # a second flat step proves a slope of 0: shorter if f moves at longer ones
             step = float(known.step[still].max())
             moves = ~still & (known.state <= State.ROUGH)
-            yield step / UP if moves.any() else max(UP * step, size / 4)
+            yield step / UP if moves.any() else max(UP * step, unit / 4)
         if (refused := columns[self.ruling.refused[i, columns]]).size:
             at = self.best.at((i, refused))
-            closest = min(RATIO**2 * CLOSEST * self.lines[i].spacing, first / 4)
-            closest *= size or self.question.ask.inputs.typical
+            closest = min(RATIO**2 * CLOSEST * self.lines[i].spacing, first / 4) * unit
             nearest, longest = float(at.step.min()), float(at.step.max())
             for seen in (np.abs(self.claimed[i, refused] - at.slope), np.abs(at.slope)):
                 look = np.nan_to_num(VISIBLE * at.rounding * at.step / seen, posinf=0.0).max()
                 look = max(min(float(look), nearest / 8), closest)
-                if look < tried.max() * CLEARLY**3:
+                if look < longest * CLEARLY**3:
                     yield look
             yield from (nearest / 3, 3 * longest, closest)
         yield self._bracketed(i, columns)
@@ -264,12 +268,13 @@ class Evidence:
         fading = self.question.noise.fading_step(self.lines[i]) or np.inf
         too_long = known.too_long | (CLEARLY * fading < known.step)
         too_long &= tried & (known.state != State.LOST)
-        short = float(np.where(tried & ~too_long, known.step, 0.0).max())
+        too_short = tried & ~too_long & np.isfinite(known.rounding)
+        short = float(np.where(too_short, known.step, 0.0).max())
         long = float(np.where(too_long, known.step, np.inf).min())
         same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
         if last.jump > 0 and same.max() > 1e5 * same.min():
             return 0.0  # the kink is at x: steps of so different lengths show the same jump
-        scale, bend = float(self.sizes[i]) / 100, float(last.truncation + last.kink)
+        scale, bend = float(self.units[i]) / 100, float(last.truncation + last.kink)
         if not last.too_long or last.state == State.LOST:
             step = max(UP * short, scale)
         elif float(last.rounding) < bend < 0.1 * float(last.steepest):

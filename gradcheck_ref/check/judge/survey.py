@@ -62,7 +62,8 @@ def explore(question: Question) -> Findings:
     ask.try_many(Line(ask.inputs, 0, 1))  # now, so that its evaluations count before the rest
     if not np.isfinite(ask.here).all():  # no line has a slope there
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
-    look_far(question.noise)
+    if not question.limited or question.most / 10 >= LOOK:
+        look_far(question.noise)
     if size <= ALL_AXES:
         if question.affordable <= size:  # later there are no evaluations left for the noise
             question.noise.measure()

@@ -5,6 +5,7 @@ the direction of the line. Steps along an axis are in the unit of the coordinate
 line each coordinate moves by t times its own unit, with a random sign.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -50,10 +51,11 @@ class Line:
 
     @cached_property
     def unit(self) -> float:
-        """The step that moves x as far as t = 1 does along a random line."""
+        """About the size of x along the line, as a step: the power of two that is closest to it."""
         if self.seed is not None:
             return 1.0
-        return float(powers_of_two(np.array([self.size or self.inputs.typical]))[0])
+        size = self.size or self.inputs.typical
+        return float(powers_of_two(np.array([math.sqrt(2) * size]))[0])
 
     def coordinates(self, t: float) -> Array:
         """Return the flat vector of all coordinates a step of t away."""
@@ -145,11 +147,10 @@ def taken(lines: Sequence[Line], steps: Array) -> Array:
     return np.asarray(there - x)
 
 
-def short_steps(steps: Array, spacings: Array, sizes: Array) -> Array:
-    """Round steps so that x + step and x - step are representable if x is of size 1.
+def short_steps(steps: Array, spacings: Array) -> Array:
+    """Round steps so that x + step and x - step are representable, if x has these spacings.
 
-    Steps from 0 need no rounding.
+    Short steps keep their length: they are multiples of a spacing, or x is 0.
     """
-    unit = 8 * spacings
-    long = (np.abs(steps) > 2**7 * unit) & (sizes > 0)
-    return np.where(long, np.rint(steps / unit) * unit, steps)
+    grid = 8 * spacings
+    return np.where(np.abs(steps) > 2**7 * grid, np.rint(steps / grid) * grid, steps)

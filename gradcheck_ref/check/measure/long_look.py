@@ -17,19 +17,20 @@ from gradcheck_ref.check.measure.noise import QUIETLY, TABLE_POINTS, Noise, nois
 # In units of x: the distance of the points of a table, where a smooth f has hardly a fifth
 # difference (1e-9); where f is asked for its slope, if the table is uneven; and the end, where
 # every coordinate still has its sign. Their many bits keep the points off any grid.
-APART, NEXT, END = 16_411 * 2.0**-20, 8_011 * 2.0**-26, 14_633 * 2.0**-14
+APART, NEXT, END = 16_411 * 2.0**-20, 8_011 * 2.0**-28, 14_633 * 2.0**-14
 
 # Stairs this small beside the change along the table are short enough for the steps of witnesses,
 # unless they belong to less than a hundredth of the slope.
 UNEVEN = 1e-4
 
-# A smooth change has shrunk like its interval, about by half each time, after FEWEST halvings. By
-# then an interval with a few dozen stairs holds one, and a jump stays the same, to a tenth, in SAME
-# halvings more. A wave does so only by chance.
-FEWEST, SHRUNK, SAME = 5, 0.65, 6
+# The half that is closer to x is the next interval, unless nearly all of the change is in the other
+# half. So stairs become fewer, and a smooth change shrinks to a half, or less, each time. If it did
+# so in FEWEST halvings, it is no jump. A jump stays the same, to a tenth, in SAME halvings; a wave
+# does so only by chance.
+FEWEST, SHRUNK, SAME, MANY = 4, 0.56, 6, 32.0
 
-# Evaluations for a smooth f: the table, the end, and halvings.
-LOOK = TABLE_POINTS + FEWEST
+# Evaluations for a smooth f: the table, one next to x, the end, and halvings.
+LOOK = TABLE_POINTS + 1 + FEWEST
 
 # Two jumps of about the same size make a staircase, unless they are hundredths of f: a single jump,
 # or a large one, lies between two branches of f, which have slopes of their own.
@@ -40,38 +41,46 @@ ALIKE, SMALL = 4.0, 1e-2
 def look_far(noise: Noise) -> None:
     """Find the size of the stairs of f, if it has stairs too long for short steps to show.
 
-    Cost: 12 evaluations if f is smooth along the line; about 10 more for each jump, and for a kink
-    or two 8. None if 12 are more than a quarter
-    of all.
+    Cost: 12 evaluations if f is smooth along the line, or 24 for kinks or a staircase. None if 12
+    are more than a quarter of all.
     """
     look, half, size = _Look(noise), TABLE_POINTS // 2, np.abs(noise.ask.here)
-    steps = [k * APART for k in range(-half, half + 1)]
     if not (size.size and look.affords(LOOK)):
         return
-    look.ask(*steps[:half], *steps[half + 1 :], END)
-    look.expect(APART)
+    steps = [k * APART for k in range(-half, half + 1)]
+    look.ask(*steps[:half], *steps[half + 1 :], NEXT, END)
+    slope, look.bend = look.derivatives(APART)
+    look.slope = (look.values[NEXT] - noise.ask.here) / NEXT - look.bend * NEXT / 2
+    far, pieces = (steps[-1], END), list(pairwise(steps))
+    output, intervals = int(np.nan_to_num(look.change(*far) / size).argmax()), [far]
     table = np.array([look.values[t] for t in steps])
     uneven = np.where((level := noise_of(table)) > noise.quiet, level, 0.0)
     uneven /= np.abs(table - noise.ask.here).max(axis=0)
-    intervals = [(steps[-1], END)]
-    output = int(np.nan_to_num(look.change(*intervals[0]) / size).argmax())
+    # Stairs that are exactly as wide as the table is fine do not show there, but in its slope.
+    slope += (slope - look.derivatives(2 * APART)[0]) / 3  # as in stage 5
+    other = np.abs(slope - look.slope) - noise.quiet / NEXT
+    uneven = np.nan_to_num(np.fmax(uneven, other / np.abs(slope)))
     if (uneven > UNEVEN).any():
-        output = int(np.nan_to_num(uneven).argmax())
-        look.ask(NEXT, -NEXT)
-        look.expect(NEXT)
-        pieces = sorted(pairwise(steps), key=lambda piece: -look.change(*piece)[output])
-        intervals = [*pieces[:2], *intervals]
+        output = int(uneven.argmax())
+        look.ask(-NEXT)
+        look.slope, look.bend = look.derivatives(NEXT)
+        pieces.sort(key=lambda piece: -look.change(*piece)[output])
+        intervals = [pieces.pop(0), far]
     jumps: list[float] = []
-    for start, end in intervals:  # there will be more, if one of these has a jump
-        jump, before, after = look.jump(output, start, end, min(jumps, default=0.0))
+    while intervals:  # there will be more, if one of these has a jump
+        start, end = intervals.pop(0)
+        # An interval of an uneven table may hold more stairs than the rest, beside an even one.
+        fewest = FEWEST if (start, end) == far else 2 * FEWEST
+        jump, before, after = look.jump(output, start, end, fewest, min(jumps, default=0.0))
         if not 0 < jump <= SMALL * size[output]:
             continue
         if alike := [one for one in jumps if max(one, jump) <= ALIKE * min(one, jump)]:
-            noise.jump[output] = max(jump, *alike)
+            noise.jump[output], noise.changed[output] = max(jump, *alike), True
             return
         if not jumps:
             look.ask(-END)
-            intervals += [(-END, steps[0]), (after, end), (start, before)]
+            others = (-END, steps[0]), (after, end), (start, before)
+            intervals = [pieces[0], *intervals, *others]
         jumps.append(jump)
 
 
@@ -82,6 +91,7 @@ class _Look:
         inputs = noise.ask.inputs
         self.noise, self.line = noise, Line(inputs, 0, inputs.size, (noise.seed, 2))
         self.values = {0.0: noise.ask.here}
+        self.slope = self.bend = np.zeros(noise.ask.here.shape)
 
     def affords(self, count: int) -> bool:
         """Tell whether so many evaluations, and those before, are a quarter of all, or less."""
@@ -90,42 +100,40 @@ class _Look:
     def ask(self, *steps: float) -> None:
         """Call f at some steps along the line."""
         found = self.noise.ask.many([(self.line, t) for t in steps])
-        self.noise.changed |= (found != self.noise.ask.here).any(axis=0)
         self.values.update(zip(steps, found, strict=True))
 
-    def expect(self, h: float) -> None:
-        """Take slope and bend from x and a point on either side."""
+    def derivatives(self, h: float) -> tuple[Array, Array]:
+        """Return slope and bend from x and a point on either side."""
         ahead, behind = self.values[h] - self.values[0.0], self.values[-h] - self.values[0.0]
-        self.slope, self.bend = (ahead - behind) / (2 * h), (ahead + behind) / h**2
+        return (ahead - behind) / (2 * h), (ahead + behind) / h**2
 
     def change(self, start: float, end: float) -> Array:
         """Return the change of f between two steps that slope and bend do not explain."""
         slope = self.slope + self.bend * (start + end) / 2
-        return np.abs(self.values[end] - self.values[start] - slope * (end - start))
+        return np.asarray(np.abs(self.values[end] - self.values[start] - slope * (end - start)))
 
     def jump(
-        self, output: int, start: float, end: float, known: float
+        self, output: int, start: float, end: float, fewest: int, known: float
     ) -> tuple[float, float, float]:
         """Halve an interval down to a jump of an output; return it, or 0, and where it is.
 
-        If another jump is known, one as large as that is looked for.
+        A change that shrinks in ``fewest`` halvings is none. If another jump is known, one as large
+        as that is looked for.
         """
         least = max(float(self.noise.quiet[output]), known / ALIKE)
         changes, same = [float(self.change(start, end)[output])], 0
         while changes[-1] > least and self.affords(1):
             middle = (start + end) / 2
             self.ask(middle)
-            halves = (start, middle), (middle, end)
-            sizes = [float(self.change(*half)[output]) for half in halves]
-            larger = int(sizes[1] > sizes[0])
-            start, end = halves[larger]
-            changes.append(sizes[larger])
+            near, far = sorted([(start, middle), (middle, end)], key=lambda half: abs(sum(half)))
+            sizes = [float(self.change(*half)[output]) for half in (near, far)]
+            chosen = int(not sizes[0] >= sizes[1] / MANY)
+            start, end = (near, far)[chosen]
+            changes.append(sizes[chosen])
             same = same + 1 if abs(changes[-1] - changes[-2]) <= 0.1 * changes[-2] else 0
             if same == SAME:
                 return changes[-1], start, end
-            shrinks = (
-                len(changes) > FEWEST and max(np.divide(changes[-2:], changes[-3:-1])) <= SHRUNK
-            )
-            if shrinks and not known:
+            shrinks = np.divide(changes[-2:], changes[-3:-1]).max() <= SHRUNK
+            if len(changes) > fewest and shrinks and not known:
                 break
         return 0.0, start, end

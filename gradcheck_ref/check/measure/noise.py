@@ -156,9 +156,11 @@ class Noise:
             # Most lines may be silent by chance, and equal noise on both sides shows no jump.
             largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
             return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
-        # Use the widest table that is not wider than the step.
-        widths = self.distances[0] * np.array([line.unit for line in lines])
-        level = np.where(widths[:, None] <= steps, levels[0], levels[-1])
+        # Use the widest table that is not wider than the step; a wider one says nothing about it.
+        units = np.array([line.unit for line in lines])[:, None]
+        level = np.maximum(self.floor, self.ask.nondeterminism)
+        for distance, found in zip(self.distances[::-1], levels[::-1], strict=False):
+            level = np.where(distance * units <= steps, found, level)
         return np.asarray(np.where((draws > 0) & (QUIETER * draws < level), draws, level))
 
     def fading_step(self, line: Line) -> float:

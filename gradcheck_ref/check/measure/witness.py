@@ -135,7 +135,8 @@ def sample(ask: Ask, lines: Sequence[Line], steps: Array) -> Samples:
     asked = np.flatnonzero(np.isfinite(sizes + steps) & ~lost)
     if asked.size:
         ts = steps[asked, None] * SIDES.ravel()
-        ts = short_steps(ts, spacings[asked, None], sizes[asked, None])
+        units = np.array([line.unit for line in lines])
+        ts = short_steps(ts, (spacings * units)[asked, None])
         chosen = [lines[r] for r in asked.tolist()]
         points = [(line, t) for line, row in zip(chosen, ts.tolist(), strict=True) for t in row]
         values[asked] = ask.many(points).reshape(asked.size, 2, 3, ask.here.size)
@@ -149,7 +150,7 @@ def sample(ask: Ask, lines: Sequence[Line], steps: Array) -> Samples:
 def read(samples: Samples, noise: Noise) -> Witnesses:
     """Read the slopes with their error bars from samples, (looks, outputs)."""
     here, eps, h = noise.ask.here, noise.eps, samples.steps[:, None]
-    sizes = np.array([line.size for line in samples.lines])[:, None]
+    units = np.array([line.unit for line in samples.lines])[:, None]
     steps = h[..., None] * SHORTER[:, None]
     moves = samples.values - here  # (looks, side, step, outputs)
     behind, ahead = moves[:, 0], moves[:, 1]
@@ -161,18 +162,16 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     # The rounding of x + h makes the two steps unequal by up to a spacing of x: correct for that.
     unequal = (samples.places[:, 1] + samples.places[:, 0])[..., None]
     slopes = slopes - bend / steps**2 * unequal / 2
-    # Nor are they the steps that were meant: by much, where x is small and steps are rounded.
-    meant = 2 * steps / apart
-    bend = (bend - slopes * unequal) * meant**2
-    coarse, fine, slope = _extrapolated(slopes, 2)
+    # Nor are they the steps that were meant: by much, where they are a few spacings of x.
+    taken = apart / 2
+    bend = (bend - slopes * unequal) / taken
+    coarse, fine, slope = _extrapolated(slopes, taken**2)
     fourth = np.abs(fine - coarse)
     # Errors fall from order 4 to 6 as from 2 to 4. Count on a tenth of that gain only, and on a
     # factor of 100 at most.
     second = np.abs(slopes[:, 2] - slopes[:, 0])
     truncation = fourth * np.fmax(0.01, np.fmin(10 * fourth / second, 1.0))
-    # The bend of a smooth f has only even powers of h; a kink adds a term linear in h.
-    rest = bend[:, 0] - (RATIO**2 + RATIO**4) * bend[:, 1] + RATIO**6 * bend[:, 2]
-    half_jump = np.abs(rest) / (2 * (RATIO - 1) * (RATIO**3 - 1) * h)
+    half_jump, from_two = _jump(bend, taken)
 
     apparent = half_jump / NOISE_IN_JUMP * h
     level = noise.level(samples.lines, h, apparent, np.fmax(apparent, fourth / NOISE_IN_FOURTH * h))
@@ -180,11 +179,11 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     still = ~moves.any(axis=(1, 2))
     # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
     # numbers of size 1, or of the size of x.
-    least = np.where(still, np.maximum(floor, 8 * eps * np.maximum(1.0, sizes)), floor)
+    least = np.where(still, np.maximum(floor, 8 * eps * np.maximum(1.0, units)), floor)
     rounding = np.maximum(least, NOISE_IN_SLOPE * level) / h
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
     rounding[NOISE_IN_SLOPE * level > size] = np.inf
-    kink = _kink(bend, half_jump, fourth, rounding, meant, h)
+    kink = _kink(half_jump, from_two, fourth, rounding)
     witnesses = Witnesses(
         state=np.where(still, State.FLAT, State.SMOOTH),
         step=h + np.zeros(still.shape),
@@ -197,42 +196,50 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
         apparent=apparent,
     )
     for side in (1, 0) if not np.isfinite(slope).all() else ():
-        _use_one_side(witnesses, moves[:, side] / samples.places[:, side, :, None])
+        _use_one_side(witnesses, moves[:, side], samples.places[:, side, :, None])
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
 
-def _kink(
-    bend: Array, half_jump: Array, fourth: Array, rounding: Array, meant: Array, h: Array
-) -> Array:
+def _jump(bend: Array, steps: Array) -> tuple[Array, Array]:
+    """Return half the jump of the slope, from three steps, and from the longer two.
+
+    The bend of f over the step, f(x + h) + f(x - h) - 2 f(x) by h, has only odd powers of h if f is
+    smooth. A kink adds a constant, which is left when the powers 1 and 3 are eliminated.
+    """
+    (far, middle, near), (h, i, j) = bend.swapaxes(0, 1), steps.swapaxes(0, 1)
+    longer, shorter = (far - middle) / (h - i), (middle - near) / (i - j)
+    third = (longer - shorter) / ((h - j) * (h + i + j))
+    jump = near - j * (shorter - third * (i * (i + j)))
+    return np.abs(jump) / 2, np.abs(middle - i * longer) / 2
+
+
+def _kink(half_jump: Array, from_two: Array, fourth: Array, rounding: Array) -> Array:
     """Return the part of the bars that comes from a kink; 0 for a smooth f."""
     # In a smooth f the even terms leave less than a tenth of the odd ones; at a kink they do not.
     kink = np.where(half_jump > 0.1 * fourth, np.maximum(0.0, half_jump - rounding), 0.0)
     if not kink.any():
         return kink
-    # Two of the three steps give the jump, too, unless the sides have different curvatures.
-    from_two = np.abs(bend[:, 0] - RATIO**2 * bend[:, 1]) / (2 * (RATIO - 1) * h)
-    # A kink bends f by the step, not by its square: it is as far off as the steps are.
-    weight = (RATIO + 1) * (RATIO**3 + 1) / ((RATIO - 1) * (RATIO**3 - 1))
-    exact = kink * (1 + weight * np.abs(meant - 1).max(axis=1)) + np.abs(half_jump - from_two)
-    # At a kink as exact as that; next to one up to a fifth too small.
-    return np.where(fourth < 1e-3 * kink, exact, 1.25 * kink)
+    # Two of the three steps give the jump, too, unless the sides have different curvatures. At a
+    # kink it is as exact as that; next to one it is up to a fifth too small.
+    return np.where(fourth < 1e-3 * kink, kink + np.abs(half_jump - from_two), 1.25 * kink)
 
 
-def _extrapolated(slopes: Array, order: int) -> tuple[Array, Array, Array]:
-    """Extrapolate slopes at three steps, whose errors fall as the step to this power.
+def _extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
+    """Extrapolate slopes at three steps to 0, in a power of the steps that were really taken.
 
-    Returns what the longer two steps give, the shorter two, and all three.
+    Returns what the longer two steps give, the shorter two, and all three (Neville, 1934).
     """
-    far, middle, near = slopes.swapaxes(0, 1)
-    coarse = middle + (middle - far) / (RATIO**order - 1)
-    fine = near + (near - middle) / (RATIO**order - 1)
-    return coarse, fine, fine + (fine - coarse) / (RATIO ** (2 * order) - 1)
+    (far, middle, near), (h, i, j) = slopes.swapaxes(0, 1), powers.swapaxes(0, 1)
+    coarse = middle + (middle - far) * (i / (h - i))
+    fine = near + (near - middle) * (j / (i - j))
+    return coarse, fine, fine + (fine - coarse) * (j / (h - j))
 
 
-def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
+def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array) -> None:
     """Extrapolate one-sided slopes where f is finite on this side only."""
-    coarse, fine, slope = _extrapolated(slopes, 1)
+    slopes = moves / steps
+    coarse, fine, slope = _extrapolated(slopes, steps)
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
@@ -248,10 +255,12 @@ def _use_one_side(witnesses: Witnesses, slopes: Array) -> None:
 def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples) -> None:
     """Discard the slopes from steps that span several features of f, or have no finite values."""
     nothing = witnesses.truncation > 0.1 * witnesses.steepest + witnesses.rounding
+    # If the values are closer to each other than to f(x), f has a spike at x or a pole nearby. If
+    # those on one side are, by more than at an extreme value, f jumps, and chords fall as 1/h.
+    side = np.abs(moves).min(axis=2) > 10 * np.ptp(moves, axis=2) + 4 * floor[:, None]
     moves = moves.reshape(len(moves), EACH, moves.shape[-1])
-    # If the six values are closer to each other than to f(x), f has a spike at x or a pole nearby.
-    spread = moves.max(axis=1) - moves.min(axis=1)
-    nothing |= np.abs(moves).min(axis=1) > 3 * spread + 4 * floor
+    nothing |= np.abs(moves).min(axis=1) > 3 * np.ptp(moves, axis=1) + 4 * floor
+    nothing |= side.any(axis=1)
     nothing |= ~np.isfinite(witnesses.slope + witnesses.truncation)
     if not nothing.any():
         return
