@@ -169,7 +169,8 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
     reach = np.where(noise.changed, 0.0, units / 4)
     far = longest >= np.maximum(CLEARLY * shortest, reach)
-    return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
+    few = noise.rounded | (noise.levels[-1] > noise.quiet)
+    return np.asarray(far & ~moves.any(axis=0) & ~few)
 
 
 def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units: Array) -> Array:

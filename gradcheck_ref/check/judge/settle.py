@@ -31,7 +31,10 @@ VISIBLE, CLOSEST = 128.0, 8192
 
 # Where the unit of a coordinate is not between these, two first steps are tried.
 SMALL_UNIT, LARGE_UNIT = 0.1, 10.0
-FARTHEST = 4
+
+# Steps are at most so many times as long as x (or 1): longer ones measure a different part of f. If
+# a long look was needed to find the stairs of f, that look was one unit long.
+FARTHEST, FARTHEST_ON_STAIRS = 32.0, 2.0
 
 # The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
@@ -215,11 +218,13 @@ class Evidence:
         """Choose the next step along a line; 0 if none is needed, or none would help."""
         tried = self.witnesses.step[:, i, 0]
         tried = tried[np.isfinite(tried)]
-        # Steps longer than 32 times the size of x (or 1) measure a different part of f.
-        farthest = FARTHEST * max(1.0, float(self.units[i]))
-        for step in self._candidates(i, tried):
+        stairs = self.question.noise.jump.any()
+        farthest = FARTHEST_ON_STAIRS if stairs else FARTHEST
+        farthest *= max(1.0, float(self.units[i]))
+        for candidate in self._candidates(i, tried):
+            step = min(candidate, farthest)
             # A step that is almost equal to another one gives no new evidence.
-            if 0 < step <= farthest and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
+            if step > 0 and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
                 return float(step)
         return 0.0
 

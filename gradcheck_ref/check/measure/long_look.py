@@ -32,9 +32,10 @@ FEWEST, SHRUNK, SAME, MANY = 4, 0.56, 6, 32.0
 # Evaluations for a smooth f: the table, one next to x, the end, and halvings.
 LOOK = TABLE_POINTS + 1 + FEWEST
 
-# Two jumps of about the same size make a staircase, unless they are hundredths of f: a single jump,
-# or a large one, lies between two branches of f, which have slopes of their own.
-ALIKE, SMALL = 4.0, 1e-2
+# Two jumps of the same size make a staircase; at powers of two, stairs of short floats get twice as
+# high. A single jump, one of another size, or one of hundredths of f, is between two branches of f,
+# which have slopes of their own.
+ALIKE, SMALL = 0.1, 1e-2
 
 
 @QUIETLY
@@ -74,7 +75,7 @@ def look_far(noise: Noise) -> None:
         jump, before, after = look.jump(output, start, end, fewest, min(jumps, default=0.0))
         if not 0 < jump <= SMALL * size[output]:
             continue
-        if alike := [one for one in jumps if max(one, jump) <= ALIKE * min(one, jump)]:
+        if alike := [one for one in jumps if _alike(one, jump)]:
             noise.jump[output], noise.changed[output] = max(jump, *alike), True
             return
         if not jumps:
@@ -82,6 +83,12 @@ def look_far(noise: Noise) -> None:
             others = (-END, steps[0]), (after, end), (start, before)
             intervals = [pieces[0], *intervals, *others]
         jumps.append(jump)
+
+
+def _alike(one: float, other: float) -> bool:
+    """Tell whether two jumps are of one size, or of sizes whose ratio is 2 or 4."""
+    ratio = max(one, other) / min(one, other)
+    return any(abs(ratio / power - 1) <= ALIKE for power in (1.0, 2.0, 4.0))
 
 
 class _Look:
@@ -120,7 +127,9 @@ class _Look:
         A change that shrinks in ``fewest`` halvings is none. If another jump is known, one as large
         as that is looked for.
         """
-        least = max(float(self.noise.quiet[output]), known / ALIKE)
+        least = max(
+            float(self.noise.quiet[output]), known / 5
+        )  # as high as that, or half, or a quarter
         changes, same = [float(self.change(start, end)[output])], 0
         while changes[-1] > least and self.affords(1):
             middle = (start + end) / 2

@@ -101,9 +101,14 @@ class Noise:
         return NOISY * floor
 
     @property
+    def least(self) -> Array:
+        """The noise that is known without a table: rounding, or what a second call showed."""
+        return np.maximum(self.floor, self.ask.nondeterminism)
+
+    @property
     def levels(self) -> Array:
         """The standard deviation of the noise in each table, (tables, outputs)."""
-        least = np.maximum(self.floor, self.ask.nondeterminism)
+        least = self.least
         if not self.tables:
             return least[None]
         known = np.array(self.measured)
@@ -156,11 +161,11 @@ class Noise:
             # Most lines may be silent by chance, and equal noise on both sides shows no jump.
             largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
             return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
-        # Use the widest table that is not wider than the step; a wider one says nothing about it.
+        # A table that is wider than the step says nothing about it; the others give a mean.
         units = np.array([line.unit for line in lines])[:, None]
-        level = np.maximum(self.floor, self.ask.nondeterminism)
-        for distance, found in zip(self.distances[::-1], levels[::-1], strict=False):
-            level = np.where(distance * units <= steps, found, level)
+        fits = np.array([one * units <= steps for one in self.distances[: len(levels)]])
+        mean = np.sum(fits * levels[:, None], axis=0) / fits.sum(axis=0)
+        level = np.where(fits.any(axis=0), mean, self.least)
         return np.asarray(np.where((draws > 0) & (QUIETER * draws < level), draws, level))
 
     def fading_step(self, line: Line) -> float:
