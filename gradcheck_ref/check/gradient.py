@@ -116,10 +116,11 @@ def check_gradient(
     f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is, and returns
     a sequence with one value for each. With a batch axis, that is one call.
 
-    Errors of f or grads are passed on, with a note of where they were called. But if f raises
-    ValueError or RuntimeError away from x, and not at x, the check takes that point for one outside
-    of the domain, as if f had returned NaN, and the report notes it. A gradient of the wrong shape,
-    dtype or structure raises no error: that is a verdict, *fail*.
+    Errors of f or grads are passed on, with a note of where they were called. But if f raises an
+    exception away from x, and not at x, the check takes that point for one outside of the domain,
+    as if f had returned NaN, and the report quotes it. MemoryError, RecursionError and
+    NotImplementedError are always passed on. A gradient of the wrong shape, dtype or structure
+    raises no error: that is a verdict, *fail*.
 
     Examples
     --------
