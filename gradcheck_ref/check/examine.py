@@ -134,8 +134,6 @@ def _notes(ask: Ask, claims: Claims) -> Iterator[str]:
     for kind in sorted({error.split()[0] for error in ask.outside}):
         # The smallest one is the same for any number of workers.
         first = min(error for error in ask.outside if error.split()[0] == kind)
-        everywhere = ", and an error at every other point but x" * (len(ask.outside) == ask.away)
         yield (
-            f"f raised {first}{everywhere}: the check takes this as a point outside the domain "
-            "of f, like NaN"
+            f"f raised {first}: the check takes this as a point outside the domain of f, like NaN"
         )

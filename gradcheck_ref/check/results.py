@@ -60,8 +60,8 @@ class Pair:
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
         The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, precision,
-        step-underflow, domain-edge, nonfinite, nondeterministic, ignores-input, shape, dtype,
-        structure.
+        step-underflow, domain-edge, isolated, nonfinite, nondeterministic, ignores-input, shape,
+        dtype, structure.
     given : Given
         The point, and more of the claim.
     """

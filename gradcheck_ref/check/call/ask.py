@@ -37,7 +37,6 @@ class Ask:
         self.progress, self.crew = progress or Progress(False), crew
         self.mutated: str | None = None  # an input that f writes to
         self.outside: list[str] = []  # the errors of f at points outside its domain
-        self.away = 0  # the number of calls away from x
         start = time.perf_counter()
         self.first = self.here = self._at_x(self._learn_structure)
         self.progress.seconds = time.perf_counter() - start
@@ -124,7 +123,6 @@ class Ask:
         answers = self.crew.answers(work, chunks) if self.crew else map(work.values, chunks)
         for values, outside in answers:
             self.progress.tick(len(values))
-            self.away += len(values)
             found.append(values)
             self.outside += outside
         return self._mixed(np.concatenate(found))
