@@ -30,12 +30,15 @@ class Given(NamedTuple):
         The claim at a second call, where there was one and it differs; NaN elsewhere.
     raw : list of ndarray
         The claimed gradients as they were returned, one for each column.
+    jump : float
+        The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     """
 
     x: Array
     claim: Array | None
     again: Array | None
     raw: list[Any]
+    jump: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,8 +157,8 @@ def _but_alike(report: Any) -> Iterator[str]:
     if not report.diagnoses:
         yield (
             "try: is a small term of f missing, or a constant written with too few digits? If f "
-            "has cancellation or an ill-conditioned matrix, f and its gradient round differently: "
-            f"then use {wider}"
+            "stops at a tolerance (a solver, an iteration), tighten it. If f has cancellation or "
+            f"an ill-conditioned matrix, f and its gradient round differently: then use {wider}"
         )
 
 
