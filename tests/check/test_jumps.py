@@ -89,3 +89,9 @@ def test_the_look_for_a_jump_is_rare_and_keeps_a_limit():
     assert not few.diagnoses
     assert usual - few.evaluations == 2 * POINTS + CLOSER * NEW
     assert check_gradient(f, X, 2 * RIGHT).evaluations < usual
+
+
+def test_an_f_with_few_digits_is_no_solver():
+    report = check_gradient(lambda x: np.round(np.sum(np.sin(x)), 5), X, 1.02 * np.cos(X))
+    assert report.verdict == "fail"
+    assert "tolerance" not in [one.kind for one in report.diagnoses]

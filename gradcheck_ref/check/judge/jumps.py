@@ -34,17 +34,20 @@ NEARLY_RIGHT = 0.1
 def jump_near(evidence: Evidence) -> float:
     """Return the size of a jump of f near x, in the output that fails most; 0 if none is found.
 
-    Cost: no evaluation, unless the claim is nearly right and fails; then 48, if the budget allows.
-    For few coordinates the usual budget does not count, but a limit of the caller does.
+    Cost: no evaluation, unless all axes were measured, and the claim is nearly right but fails on
+    half of them, because a solver spoils most slopes. Then 48, beyond the usual budget, but within
+    a limit of the caller.
     """
     question, at = evidence.question, evidence.best
     fails = (evidence.ruling.verdict == FAIL) & (at.state == State.SMOOTH)
     cost = 2 * POINTS + CLOSER * NEW
-    free = question.size <= ALL_AXES and not question.limited
-    if not fails.any() or not (free or question.affordable * EACH >= cost):
+    too_many = question.limited and question.affordable * EACH < cost
+    if not fails.any() or question.size > ALL_AXES or too_many:
         return 0.0
     off = np.where(fails, np.abs(evidence.residual), 0.0)
     column = int(np.argmax(off.max(axis=0)))
+    if 2 * np.count_nonzero(fails[:, column]) < question.size:
+        return 0.0
     if not np.linalg.norm(off[:, column]) <= NEARLY_RIGHT * np.linalg.norm(at.slope[:, column]):
         return 0.0
     ask = question.ask
@@ -66,7 +69,8 @@ def jump_near(evidence: Evidence) -> float:
     jump = float(np.abs(_unlike_others(places, found)).max())
     smooth = float(np.median(np.abs(np.diff(found))))
     noise = float(question.noise.levels.max(axis=0)[column])
-    return jump if jump > LARGER * max(smooth, noise) else 0.0
+    step = float(question.noise.resolution[column])  # rounded values jump everywhere
+    return jump if jump > LARGER * max(smooth, noise, step) else 0.0
 
 
 def _unlike_others(places: Array, found: Array) -> Array:
