@@ -337,7 +337,7 @@ def tolerance(block: Block) -> Guess:
     advice = (
         "does f stop at a tolerance (a solver, an integral, an iteration)? Then its error depends "
     )
-    advice += f"on the number of steps: tighten it, or allow for it with {setting('rtol')}"
+    advice += f"on the number of steps: tighten it, or give a larger {setting('rtol')}"
     return "tolerance", sentence, advice
 
 
