@@ -131,9 +131,9 @@ def _notes(ask: Ask, claims: Claims) -> Iterator[str]:
             f"the derivative for {' and '.join(names)} is {given}, which holds "
             f"{np.finfo(given).precision} digits, not {wanted}"
         )
-    if ask.outside:
+    for kind in sorted({error.split()[0] for error in ask.outside}):
         # The smallest one is the same for any number of workers.
+        first = min(error for error in ask.outside if error.split()[0] == kind)
         yield (
-            f"f raised {min(ask.outside)}: the check takes this as a point outside the domain "
-            "of f, like NaN"
+            f"f raised {first}: the check takes this as a point outside the domain of f, like NaN"
         )

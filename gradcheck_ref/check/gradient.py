@@ -88,10 +88,12 @@ def check_gradient(
     Cost: 2 evaluations of f; and 7 to measure its noise, or 13 if it is large, unless every claim
     is settled at once. Up to 32 real coordinates (a complex entry has two): 6 for each; 12 if its
     claim looks wrong, or if it is smaller than 0.003 and not 0; up to 42 if a doubt remains; at
-    most 40 on average. From 33 coordinates on, 20 lines take 6 each: 122 in all for a smooth f and
-    a right gradient, 135 if the noise is measured, and up to 400 if lines meet kinks, or if small
-    entries need lines of their own. One wrong entry of a million took 177 to 309 in all, and
-    several took 225 to 279. At most 1000, and less than two for each coordinate from 100 on.
+    most 40 on average, and 48 more in all if many entries fail but are nearly right: these show if
+    f stops at a tolerance, as a solver does. From 33 coordinates on, 20 lines take 6 each: 122 in
+    all for a smooth f and a right gradient, 135 if the noise is measured, and up to 400 if lines
+    meet kinks, or if small entries need lines of their own. One wrong entry of a million took 177
+    to 309 in all, and several took 225 to 279. At most 1000, and less than two for each coordinate
+    from 100 on.
 
     A callable ``grads`` is called twice, both times right after a call of f at the point (one that
     accumulates is right only once). If it looks wrong, it is called a third time, and twice more if
@@ -116,10 +118,11 @@ def check_gradient(
     f has an attribute ``many``, it gets them as a list, each arranged as ``inputs`` is, and returns
     a sequence with one value for each. With a batch axis, that is one call.
 
-    Errors of f or grads are passed on, with a note of where they were called. But if f raises
-    ValueError or RuntimeError away from x, and not at x, the check takes that point for one outside
-    of the domain, as if f had returned NaN, and the report notes it. A gradient of the wrong shape,
-    dtype or structure raises no error: that is a verdict, *fail*.
+    Errors of f or grads are passed on, with a note of where they were called. But if f raises an
+    exception away from x, and not at x, the check takes that point for one outside of the domain,
+    as if f had returned NaN, and the report quotes it. MemoryError, RecursionError and
+    NotImplementedError are always passed on. A gradient of the wrong shape, dtype or structure
+    raises no error: that is a verdict, *fail*.
 
     Examples
     --------

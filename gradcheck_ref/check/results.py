@@ -30,12 +30,15 @@ class Given(NamedTuple):
         The claim at a second call, where there was one and it differs; NaN elsewhere.
     raw : list of ndarray
         The claimed gradients as they were returned, one for each column.
+    jump : float
+        The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     """
 
     x: Array
     claim: Array | None
     again: Array | None
     raw: list[Any]
+    jump: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +63,8 @@ class Pair:
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
         The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, precision,
-        step-underflow, domain-edge, nonfinite, nondeterministic, ignores-input, shape, dtype,
-        structure.
+        step-underflow, domain-edge, isolated, nonfinite, nondeterministic, ignores-input, shape,
+        dtype, structure.
     given : Given
         The point, and more of the claim.
     """

@@ -12,7 +12,7 @@ from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 RTOL, EPS = 1e-6, 2.0**-52
 
 
-def seen(slope, step, bar=1e-10, *, state=State.SMOOTH, kink=0.0, noise=0.0):
+def seen(slope, step, bar=1e-10, *, state=State.SMOOTH, kink=0.0, noise=0.0, trend=0.0):
     """Return what makes a witness of an f of about 1: its bar is truncation, kink and noise."""
     known = state in (State.SMOOTH, State.FLAT, State.EDGE)
     return {
@@ -25,6 +25,7 @@ def seen(slope, step, bar=1e-10, *, state=State.SMOOTH, kink=0.0, noise=0.0):
         "steepest": abs(slope),
         "size": 1.0,
         "apparent": 0.0,
+        "trend": trend,
     }
 
 
@@ -47,7 +48,7 @@ def rough(step, slope=1.0):
 
 def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
     """Return verdict and reason of one claim at x = 1, where f is 1."""
-    made = [*witnesses, seen(0.0, np.inf, state=State.NOTHING)]
+    made = [*witnesses, seen(np.inf, np.inf, state=State.NOTHING)]
     made = Witnesses(**{k: np.array([[[one[k]]] for one in made]) for k in made[-1]})
     one = np.ones(1)
     noise = SimpleNamespace(
@@ -67,6 +68,9 @@ def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
 TWO = (seen(2.0, 1e-2), seen(2.0, 1e-4))  # both are sure of a slope of 2
 KINK = (kink(0.0, 1e-2, 1.0), kink(0.0, 1e-4, 1.0))  # slopes go from -1 to 1
 
+# Slopes grow without end at an edge.
+RISES = [seen(9.0, step, state=State.OUTSIDE, trend=1.0) for step in (1e-1, 1e-3)]
+
 # The claim, the witnesses, the verdict and the reason; None where several reasons are true.
 TABLE = {
     # 1. Every witness that has a slope counts, by its error bar.
@@ -74,6 +78,17 @@ TABLE = {
     "f is rough at all steps": (2.0, [rough(1e-2), rough(1e-4)], UNSURE, "kink"),
     "f is not finite around x": (
         2.0, [seen(0.0, 1e-3, state=State.OUTSIDE)], UNSURE, "domain-edge"),
+    "a short step is inside of the domain": (
+        2.0, [seen(0.0, 1e-2, state=State.OUTSIDE), noisy(2.0, 1e-4, 1e-3)], UNSURE, "noise"),
+    "f is finite at x alone": (
+        2.0, [seen(0.0, 1e-2, state=State.ALONE), seen(0.0, 1e-4, state=State.ALONE)],
+        UNSURE, "isolated"),
+    "f is finite at x and far away": (
+        2.0, [seen(0.0, 1.0, state=State.OUTSIDE), seen(0.0, 1e-3, state=State.ALONE)],
+        UNSURE, "isolated"),
+    "f is finite on one side, but not far away": (
+        2.0, [seen(0.0, 1.0, state=State.ALONE), seen(0.0, 1e-3, state=State.OUTSIDE)],
+        UNSURE, "domain-edge"),
     "x cannot be moved": (2.0, [seen(0.0, 1.0, state=State.LOST)], UNSURE, "step-underflow"),
     "one side of x counts": (2.0, [seen(2.0, 1e-3, state=State.EDGE)], PASS, "ok"),
     # 2. It accepts what is surely within what is allowed, and refuses what is surely not.
@@ -120,9 +135,24 @@ TABLE = {
     # 6. Else unsure, for the largest part of the sharpest bar: rows above. And what is no number
     # is no slope.
     "nan": (np.nan, [seen(2.0, 1e-3)], FAIL, "nonfinite"),
-    "nan where f is rough": (np.nan, [rough(1e-3)], UNSURE, "kink"),
+    "nan where f is rough": (np.nan, [rough(1e-3)], FAIL, "nonfinite"),
+    "nan at the edge of a domain": (
+        np.nan, [seen(9.0, 1e-3, state=State.OUTSIDE)], FAIL, "nonfinite"),
+    "nan where f has a value at x alone": (
+        np.nan, [seen(0.0, 1e-3, state=State.ALONE)], UNSURE, "isolated"),
     "infinity where the slope is known": (np.inf, [seen(2.0, 1e-3)], FAIL, "nonfinite"),
     "infinity where it is not": (-np.inf, [seen(2.0, 1e-3, 30.0)], UNSURE, None),
+    "infinity at an edge, one slope": (
+        np.inf, [seen(9.0, 1e-2, 1.0, state=State.EDGE)], UNSURE, "domain-edge"),
+    "infinity at an edge, two slopes": (
+        np.inf, [seen(9.0, 1e-2, 1.0, state=State.EDGE), seen(9.0, 1e-4, 1.0, state=State.EDGE)],
+        FAIL, "nonfinite"),
+    "infinity where f rises to it": (np.inf, RISES, UNSURE, "domain-edge"),
+    "minus infinity where f rises": (-np.inf, RISES, FAIL, "nonfinite"),
+    "minus infinity where one step rises": (-np.inf, RISES[:1], UNSURE, "domain-edge"),
+    "infinity where f rises and falls": (
+        -np.inf, [*RISES, seen(9.0, 1e-5, state=State.OUTSIDE, trend=-1.0)],
+        UNSURE, "domain-edge"),
 }  # fmt: skip
 
 
@@ -161,3 +191,6 @@ def test_what_is_known_besides_the_witnesses_counts(claim, knobs, verdict):
 def test_a_constant_f_has_slope_0_only_if_steps_were_as_long_as_x():
     assert judged(0.0, flat(1e-3), flat(1e-1), moved=False)[0] == UNSURE
     assert judged(0.0, flat(1e-3), flat(0.5), moved=False)[0] == PASS
+    beyond = seen(0.0, 0.3, state=State.OUTSIDE)  # or as the domain of f
+    assert judged(0.0, flat(1e-3), flat(1e-1), beyond, moved=False)[0] == PASS
+    assert judged(0.0, flat(1e-3), flat(1e-2), beyond, moved=False)[0] == UNSURE

@@ -97,9 +97,14 @@ class Work(NamedTuple):
 
 
 def _is_outside(error: BaseException) -> bool:
-    """Return whether an error may mean that f is not defined there, like that of math.sqrt."""
-    other = NotImplementedError | RecursionError | AnotherShapeError
-    return isinstance(error, ValueError | RuntimeError) and not isinstance(error, other)
+    """Return whether an error may mean that f is not defined there, like that of math.sqrt.
+
+    f may refuse a point by any exception, such as that of an assert or of a division by zero. But
+    another shape is a contradiction in f, NotImplementedError is work that is left to do, and the
+    other two say that the computer is at its limits. None of these depends on the domain of f.
+    """
+    other = AnotherShapeError | NotImplementedError | RecursionError | MemoryError
+    return isinstance(error, Exception) and not isinstance(error, other)
 
 
 def one_for_each(given: Any, count: int, must: str) -> list[Any]:
@@ -115,8 +120,6 @@ def one_for_each(given: Any, count: int, must: str) -> list[Any]:
 def note_on(error: BaseException, where: str, inputs: Inputs, f: Callable[..., Any]) -> None:
     """Add a note to an error of f: where f was called, and a likely cause."""
     note, said = f"in gradcheck_ref, calling f at {where}", str(error)
-    if isinstance(error, ArithmeticError) and where != "x":
-        note += "; if f is not defined there, let it return NaN, as np.log and np.sqrt do"
     # If f has optional parameters, its signature accepts several numbers; only the call fails.
     if isinstance(error, TypeError) and inputs.only_numbers:
         note += "; inputs holds numbers, each an argument: for one array, pass np.array"

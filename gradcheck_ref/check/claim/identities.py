@@ -69,8 +69,12 @@ class Identities:
         claims = self.claims
         if claims.random:  # a random product is not linear anyway
             return
+        judged: Array | bool = True
         vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
         if claims.matrix is None:
+            # Entries that are not finite are judged alone: no product with them shows more.
+            if not all(np.isfinite(row).all() for row in claims.asked.values()):
+                return
             other = np.roll(vector, 1)
             one, two = self._product(claims, other), self._product(claims, vector - other)
             expected, size = one + two, np.abs(one) + np.abs(two)
@@ -78,6 +82,8 @@ class Identities:
             matrix = np.where(self.defined, claims.matrix, 0.0)
             matrix = matrix.T if claims.by_rows else matrix
             expected, size = matrix @ along, np.abs(matrix) @ np.abs(along)
+            judged = np.isfinite(size)
+            expected, size = np.where(judged, expected, 0.0), np.where(judged, size, 0.0)
         if claims.by_rows:
             floor = self.floor * np.abs(vector).max(initial=0.0)
         else:
@@ -87,7 +93,7 @@ class Identities:
         said, most = "", 0.0
         for magnitude in (1.0, 1e-3, 1e3):
             asked = magnitude * vector
-            given = self._product(claims, asked, may_overflow=magnitude > 1)
+            given = self._product(claims, asked, judged, may_overflow=magnitude > 1)
             if magnitude > 1 and not np.isfinite(given).all():
                 continue
             error = np.abs(given / magnitude - expected)
@@ -118,9 +124,13 @@ class Identities:
 
     def _adjoint(self, other: Claims) -> None:
         vjp, jvp = (other, self.claims) if self.claims.by_rows else (self.claims, other)
-        back, along = self._product(vjp, self.u), self._product(jvp, self.v)
-        if not (np.isfinite(along).all() and np.isfinite(back).all()):
+        # If our own product is not finite, its single entries are judged, and `linear` follows.
+        ours, theirs = (self.v, self.u) if self.claims.by_rows else (self.u, self.v)
+        own = self._product(self.claims, ours, may_overflow=True)
+        second = self._product(other, theirs, may_overflow=not np.isfinite(own).all())
+        if not (np.isfinite(own).all() and np.isfinite(second).all()):
             return
+        back, along = (second, own) if self.claims.by_rows else (own, second)
         left, right = float(self.u @ along), float(back @ self.v)
         size = float(np.abs(self.u) @ np.abs(along) + np.abs(back) @ np.abs(self.v))
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
@@ -160,13 +170,23 @@ class Identities:
             change = np.fmax(change, np.abs(found - given))
         return change
 
-    def _product(self, product: Claims, vector: Array, may_overflow: bool = False) -> Array:
-        """Compute a product; if it is not finite, record a fault unless there is one already."""
+    def _product(
+        self,
+        product: Claims,
+        vector: Array,
+        judged: Array | bool = True,
+        may_overflow: bool = False,
+    ) -> Array:
+        """Compute a product; if it is not finite, record a fault unless there is one already.
+
+        Numbers that are not judged become 0.
+        """
         flat = product.product(vector)
         if not self.defined.any():
             return np.zeros(flat.shape)
         if product.by_rows and self.claims.ask.mix is None:
             flat = np.where(self.defined, flat, 0.0)
+        flat = np.where(judged, flat, 0.0)
         if not (np.isfinite(flat).all() or may_overflow or product.unusable):
             said = f"{product.who} gives NaN or infinity for a random direction"
             product.fault("nonfinite", product.who, said)

@@ -105,6 +105,11 @@ class Block:
         return [gradient for pair in self.group for gradient in pair.given.raw]
 
     @property
+    def jump(self) -> float:
+        """The size of a jump of f near the point; 0 if none was found."""
+        return max(pair.given.jump for pair in self.group)
+
+    @property
     def again(self) -> Array:
         """The claim at a second call; NaN where it is the same."""
         return self._both(self._beside("again")) if self.usable else self.claim * np.nan

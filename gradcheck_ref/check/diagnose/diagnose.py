@@ -30,6 +30,7 @@ OF_ALL = (
     chain.term_without_upstream,
     patterns.few_digits,
     patterns.rounded,
+    patterns.tolerance,
 )
 
 # Patterns of some entries. They need the other entries to be right.

@@ -28,5 +28,6 @@ KINDS = {
     "tangent-ignored": "A jvp does not depend on the tangent.",
     "accumulated": "It is right at the first call, and wrong at later ones.",
     "mutated": "The gradient, or f, overwrites its input.",
+    "tolerance": "It is right, but f has the error of a solver that stops at a tolerance.",
     "noisy": "It is right except for noise, rounding or few digits.",
 }

@@ -21,6 +21,7 @@ from gradcheck_ref.check.diagnose.block import (
     equal,
 )
 from gradcheck_ref.check.diagnose.factors import fit, meaning, plain, rough
+from gradcheck_ref.check.words import setting
 
 # At most three wrong entries are named one by one, if they are at most a third of all.
 NAMED_ONE_BY_ONE = 3
@@ -326,6 +327,18 @@ def rounded(block: Block) -> Guess:
             advice = f"is something stored in {name}? Compute in float64 while you check"
             return "noisy", f"{sentence}to {name}", advice
     return None
+
+
+def tolerance(block: Block) -> Guess:
+    """Find the jump that a solver, or an iteration, makes when it takes another number of steps."""
+    if not block.jump:
+        return None
+    sentence = f"f is smooth at this point, but jumps by {block.jump:.1g} not far from it"
+    advice = (
+        "does f stop at a tolerance (a solver, an integral, an iteration)? Then its error depends "
+    )
+    advice += f"on the number of steps: tighten it, or give a larger {setting('rtol')}"
+    return "tolerance", sentence, advice
 
 
 def _rounded(values: Array, bits: int) -> Array:

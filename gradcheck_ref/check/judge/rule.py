@@ -112,14 +112,25 @@ def rule(
     allowed = least + rtol * np.abs(np.where(np.isfinite(at.slope), at.slope, 0.0))
     verdict = np.where(fails, FAIL, UNSURE)
     verdict[passes.any(axis=0) | flat] = PASS
-    # A claim of NaN fails wherever f has a slope; infinity fails if that slope is known well.
-    known = at.bar <= np.maximum(np.abs(at.slope), allowed)
-    verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
+    # A claim of NaN is no number, so it fails wherever f can be measured.
+    verdict[np.isnan(claimed) & (at.state <= State.OUTSIDE)] = FAIL
+    verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
     doubted = (doubts.tied | doubts.literal) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)
+
+
+def _finite(witnesses: Witnesses, claimed: Array, at: Witnesses, allowed: Array) -> Array:
+    """Whether an infinite claim is wrong: a slope is known well, or f turns the other way.
+
+    At an edge a slope needs two witnesses, like any refusal, because slopes may grow there.
+    """
+    known = (at.bar <= np.maximum(np.abs(at.slope), allowed)) & (at.state != State.EDGE)
+    agrees = witnesses.trend * np.sign(claimed)
+    against = np.count_nonzero(agrees < 0, axis=0) >= 2
+    return np.asarray(known | (against & ~(agrees > 0).any(axis=0)))
 
 
 def _agreed(
@@ -160,17 +171,25 @@ def _agreed(
 def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
-    If f has never changed anywhere, one of the steps must be about as long as x. An f with few
-    digits does not count: it may be flat only because its values are rounded.
+    If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
+    of f allows. An f with few digits does not count: it may be flat only because its values are
+    rounded.
     """
     still = witnesses.state == State.FLAT
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
-    reach = np.where(noise.changed, 0.0, units / 4)
+    reach = np.where(noise.changed, 0.0, np.minimum(units / 4, leaves(witnesses) / CLEARLY**3))
     far = longest >= np.maximum(CLEARLY * shortest, reach)
     few = noise.rounded | (noise.levels[-1] > noise.quiet)
     return np.asarray(far & ~moves.any(axis=0) & ~few)
+
+
+def leaves(witnesses: Witnesses) -> Array:
+    """Return the shortest step that leaves the domain of f, by line and output; else infinity."""
+    state = witnesses.state
+    outside = (state == State.EDGE) | (state == State.OUTSIDE) | (state == State.ALONE)
+    return np.asarray(np.where(outside, witnesses.step, np.inf).min(axis=0))
 
 
 def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units: Array) -> Array:
@@ -214,7 +233,11 @@ def reasons(
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)
-    at_edge = (at.state == State.EDGE) | (nothing & (state == State.OUTSIDE).any(axis=0))
+    # Where a long step leaves the domain, x is not at its edge: the shortest step decides.
+    shortest = np.where(state < State.LOST, witnesses.step, np.inf).argmin(axis=0)
+    nearest = witnesses.take(shortest).state
+    at_edge = (nearest == State.EDGE) | (nearest == State.OUTSIDE)
+    at_edge &= nothing | (at.state == State.EDGE)
     jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
     reason = passing(ruling)
     for name, where in (
@@ -225,6 +248,7 @@ def reasons(
         ("stairs", unsure & stairs & ~jumps),
         ("zero", unsure & zero & (at.bar <= 128 * noise.eps * at.size / at.step)),
         ("domain-edge", unsure & at_edge),
+        ("isolated", unsure & nothing & (nearest == State.ALONE)),
         ("step-underflow", unsure & nothing & (state == State.LOST).any(axis=0)),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),

@@ -12,7 +12,16 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, passing, reasons, rule, sharpest
+from gradcheck_ref.check.judge.rule import (
+    CLEARLY,
+    Doubts,
+    Ruling,
+    leaves,
+    passing,
+    reasons,
+    rule,
+    sharpest,
+)
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -127,7 +136,11 @@ class Evidence:
         noise = self.question.noise
         reason = reasons(self.ruling, self.witnesses, self.claimed, noise, self.doubts)
         tried = np.count_nonzero(self.witnesses.state != State.NOTHING, axis=0)
-        short = self.starved[:, None] & (tried <= 2) & ~np.isin(reason, ("zero", "nonfinite"))
+        short = (
+            self.starved[:, None]
+            & (tried <= 2)
+            & ~np.isin(reason, ("zero", "isolated", "nonfinite"))
+        )
         reason[(self.ruling.verdict == UNSURE) & short] = "precision"
         return reason
 
@@ -249,6 +262,9 @@ class Evidence:
         if still.any():  # a second flat step proves a slope of 0: shorter if f moves at longer ones
             step = float(known.step[still].max())
             moves = ~still & (known.state <= State.ROUGH)
+            outside = float(leaves(known).min())
+            if step < outside < np.inf:  # between the two, f may be flat on both sides
+                yield outside / 3
             yield step / UP if moves.any() else max(UP * step, unit / 4)
         if (refused := columns[self.ruling.refused[i, columns]]).size:
             at = self.best.at((i, refused))

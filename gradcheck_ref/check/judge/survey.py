@@ -16,7 +16,7 @@ from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
-from gradcheck_ref.check.measure.witness import EACH
+from gradcheck_ref.check.measure.witness import EACH, State
 from gradcheck_ref.check.results import FAIL, Certificate
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
@@ -116,6 +116,9 @@ def _agree(together: Together) -> bool:
     few = together.question.size <= AXES_IN_DOUBT
     for count in (1, LINES):
         together.measure(count)
+        alone = (together.evidence.witnesses.state == State.ALONE).any()
+        if alone and np.isinf(together.evidence.best.bar).all():
+            return False  # lines that leave the domain of f at once show nothing
         if few and not np.isfinite(together.evidence.best.bar[:1]).all():
             break  # for so few coordinates axes are better than lines without a slope
         while together.refused.any():

@@ -12,6 +12,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs, weigh_ties
+from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
@@ -26,18 +27,19 @@ FAR = 2.0**-3
 def results_of(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
-    reason = evidence.reasons()
+    reason, jump = evidence.reasons(), 0.0
     if (evidence.ruling.verdict == FAIL).any():
         weigh_own_rounding(evidence)
         weigh_stairs(evidence)
         weigh_ties(evidence)
         reason = evidence.reasons()
         _note_ignored(evidence, reason)
+        jump = 0.0 if claims.faults else jump_near(evidence)
     if claims.faults:
         verdict, others = evidence.ruling.verdict, findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
         blame(claims, bool(right), bool((verdict == FAIL).any()))
-    return tuple(_pairs(evidence, reason))
+    return tuple(_pairs(evidence, reason, jump))
 
 
 def _note_ignored(evidence: Evidence, reason: Array) -> None:
@@ -61,7 +63,7 @@ def _note_ignored(evidence: Evidence, reason: Array) -> None:
         question.claims.ignored(ignored)
 
 
-def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
+def _pairs(evidence: Evidence, reason: Array, jump: float) -> Iterator[Pair]:
     """Arrange the results in one pair for each input and output."""
     ask, claims, at = evidence.question.ask, evidence.question.claims, evidence.best
     kept = np.flatnonzero(evidence.reached | ~np.isfinite(ask.here).all())
@@ -86,6 +88,7 @@ def _pairs(evidence: Evidence, reason: Array) -> Iterator[Pair]:
                 claim=None if claims.matrix is None else claims.matrix[source.stretch, stretch],
                 again=again[first:last, stretch],
                 raw=claims.raw[k][stretch],
+                jump=jump,
             )
             if unusable := claims.unusable.get(k):
                 given = given._replace(claim=None, again=None)

@@ -40,10 +40,11 @@ class State:
     """The states of a witness.
 
     With a slope: from both sides, from six values equal to f(x), from one side. Without: several
-    features of f in the step, f not finite, x + step equals x, not measured.
+    features of f in the step, f not finite at some of the six points, at none of them, x + step
+    equals x, not measured.
     """
 
-    SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, LOST, NOTHING = range(7)
+    SMOOTH, FLAT, EDGE, ROUGH, OUTSIDE, ALONE, LOST, NOTHING = range(8)
 
 
 class Samples(NamedTuple):
@@ -78,6 +79,7 @@ class Witnesses:
     steepest: Array  # the largest slope among those that were combined
     size: Array  # the largest absolute value of f among the samples
     apparent: Array  # the noise that would explain the jump of the slope
+    trend: Array  # without a slope: 1 if f rises along the line at all samples, -1 if it falls
 
     @property
     def bar(self) -> Array:
@@ -154,7 +156,8 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     steps = h[..., None] * SHORTER[:, None]
     moves = samples.values - here  # (looks, side, step, outputs)
     behind, ahead = moves[:, 0], moves[:, 1]
-    size = np.fmax(np.abs(samples.values).max(axis=(1, 2)), np.abs(here))
+    # At the edge of a domain the values on one side are NaN, and f(x) may be 0.
+    size = np.fmax(np.fmax.reduce(np.abs(samples.values), axis=(1, 2)), np.abs(here))
 
     apart = (samples.places[:, 1] - samples.places[:, 0])[..., None]
     slopes = (samples.values[:, 1] - samples.values[:, 0]) / apart
@@ -194,9 +197,10 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
         steepest=np.abs(slopes).max(axis=1),
         size=size,
         apparent=apparent,
+        trend=np.zeros(still.shape),
     )
     for side in (1, 0) if not np.isfinite(slope).all() else ():
-        _use_one_side(witnesses, moves[:, side], samples.places[:, side, :, None])
+        _use_one_side(witnesses, moves[:, side], samples.places[:, side, :, None], floor / h)
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
@@ -236,15 +240,19 @@ def _extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
     return coarse, fine, fine + (fine - coarse) * (j / (h - j))
 
 
-def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array) -> None:
-    """Extrapolate one-sided slopes where f is finite on this side only."""
+def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array, least: Array) -> None:
+    """Extrapolate one-sided slopes where f is finite on this side only.
+
+    ``least`` is the effect of rounding on a slope, without noise: at an edge f itself may turn
+    so sharply that it looks like noise.
+    """
     slopes = moves / steps
     coarse, fine, slope = _extrapolated(slopes, steps)
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
     first, second = np.abs(np.diff(slopes, axis=1)).swapaxes(0, 1)
-    settles = second <= 0.75 * first + ONE_SIDED * witnesses.rounding
+    settles = second <= 0.75 * first + ONE_SIDED * least
     witnesses.slope[alone] = slope[alone]
     witnesses.truncation[alone] = np.where(settles, np.abs(fine - coarse), np.inf)[alone]
     witnesses.rounding[alone] *= ONE_SIDED
@@ -265,7 +273,12 @@ def _discard(witnesses: Witnesses, moves: Array, floor: Array, samples: Samples)
     if not nothing.any():
         return
     one_sided = np.abs(moves).max(axis=1) / witnesses.step * RATIO**2
-    state = np.where(np.isfinite(moves).all(axis=1), State.ROUGH, State.OUTSIDE)
+    rises = np.sign(moves * np.sign(samples.places).reshape(len(moves), EACH, 1))
+    lowest, highest = np.fmin.reduce(rises, axis=1), np.fmax.reduce(rises, axis=1)
+    witnesses.trend[nothing] = np.where(lowest == highest, lowest, 0.0)[nothing]
+    finite = np.isfinite(moves)
+    state = np.where(finite.all(axis=1), State.ROUGH, State.OUTSIDE)
+    state[~finite.any(axis=1)] = State.ALONE
     state[samples.lost] = State.LOST
     witnesses.steepest[nothing] = np.fmax(witnesses.steepest, one_sided)[nothing]
     witnesses.truncation[nothing], witnesses.kink[nothing] = np.inf, 0.0

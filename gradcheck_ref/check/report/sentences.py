@@ -135,6 +135,8 @@ def _differs(report: Any, pair: Pair) -> str:
     worst = report.entry(pair, *pair.worst)
     numbers = numbers_of(worst.analytic, worst.numeric, worst.bar)
     numbers = f"{worst.name}: {numbers}, allowed {short(worst.allowed)}"
+    if math.isnan(worst.numeric):
+        numbers = f"{worst.name}: analytic {short(worst.analytic)}, and no slope there comes near"
     if pair.entries == 1:
         return numbers
     if report.scalar and not pair.input.is_complex:
@@ -155,8 +157,8 @@ def _but_alike(report: Any) -> Iterator[str]:
     if not report.diagnoses:
         yield (
             "try: is a small term of f missing, or a constant written with too few digits? If f "
-            "has cancellation or an ill-conditioned matrix, f and its gradient round differently: "
-            f"then use {wider}"
+            "stops at a tolerance (a solver, an iteration), tighten it. If f has cancellation or "
+            f"an ill-conditioned matrix, f and its gradient round differently: then use {wider}"
         )
 
 
@@ -178,7 +180,7 @@ def _guesses(report: Any) -> Iterator[str]:
     settled = {p.input.name for p in report.pairs if (p.reason == "ignores-input").any()}
     advice = (
         "look for a division by 0, the logarithm of 0 or an overflow in its formula. If the slope "
-        "of f is infinite there, check at another point"
+        "of f is infinite there, is its sign right? Then check at another point"
     )
     guesses = [
         (pair.input.name, "the claim has entries that are NaN or infinite", advice)

@@ -79,7 +79,12 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
     entry = report.entry(*group[0])
     sentence, advice = _words_for(report, reason, *group[0])
     evidence = ""
-    if reason not in ("step-underflow", "nonfinite") and math.isfinite(entry.bar):
+    if math.isinf(entry.analytic) and reason in ("kink", "domain-edge"):
+        evidence = (
+            f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes of f "
+        )
+        evidence += "are finite at every step, so they cannot confirm it"
+    elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), report.compared, "is", "are")
     reasons = {str(pair.reason[row, column]) for pair, row, column in group}
@@ -95,6 +100,12 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
+    on_surface = (
+        "is f defined on a surface only, such as a sphere, or numbers that add up to 1? Then check "
+        "it as a function of free coordinates, or along a curve c on the surface: t -> f(c(t)) at "
+        "t = 0, whose derivative is the claim times that of c"
+    )
+    whole_number = f"is {name} a whole number? Then it has no derivative: pass it as an int"
     meaning = {
         "rounded": f"hidden by rounding: no value of f has more than {report.digits} digits",
         "kink": "at a kink or jump of f, or where f is vertical or bends too sharply to measure",
@@ -105,6 +116,10 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
         "nondeterministic": "hidden because f gives a different value when it is called again",
         "step-underflow": f"out of reach: a step that is short enough cannot change {name} = {x}",
         "domain-edge": f"at the edge of the domain of f: f is finite on one side of {name} only",
+        "isolated": (
+            f"out of reach: {output} is not defined, or not finite, wherever {name} alone moves "
+            f"from {x}"
+        ),
         "nonfinite": f"without a slope: {output} is not finite at this point",
     }
     advice = {
@@ -126,6 +141,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
             "its dtype is shorter"
         ),
         "domain-edge": f"move {name} away from {x}, to where f is finite on both sides",
+        "isolated": on_surface if report.entries > 1 else whole_number,
         "nonfinite": "look at f first: a division by 0, the logarithm of 0, an overflow?",
     }
     return meaning[reason], advice[reason]
