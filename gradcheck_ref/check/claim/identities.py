@@ -5,6 +5,7 @@ of single entries use vectors with one 1 and zeros, so they test neither.
 """
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
@@ -15,11 +16,15 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
+from gradcheck_ref.structure.units import moved_a_little
 
-# A product of a few dozen factors and terms is off by a few dozen roundings at most. Also, two
-# products differ by at most this many times the largest change, in DRAWS draws, next to x.
+# A product of a few dozen factors and terms is off by a few dozen roundings at most. If x moves by
+# what f can resolve, every rounding is drawn anew: the largest change in DRAWS draws is one of them.
 ROUNDINGS_OF_PRODUCT = 64.0
 DRAWS = 3
+
+ROUNDINGS = 8.0
+FARTHEST = 2.0**-4
 
 # A change is not rounding if it is larger than this fraction of the product, or larger than a
 # million roundings of numbers of size 1 (1e6 * 2.2e-16).
@@ -48,18 +53,30 @@ class Identities:
         self.w[~self.defined] = 0.0
         # The upstream gradient is a combination of those that give the columns.
         self.u = self.w if ask.mix is None else self.w @ ask.mix
-        # For float16 inputs, both the vectors and the products are rounded to float16.
-        rounding = ROUNDINGS_OF_PRODUCT * float(noise.eps.max(initial=0.0))
-        self.rounding, self.rtol = rounding, max(rtol, rounding)
+        self.rounding = ROUNDINGS_OF_PRODUCT * ask.precision
+        self.rtol = max(rtol, self.rounding)
+        here = np.abs(np.nan_to_num(ask.here))
+        unresolved = np.fmax(np.fmax(noise.eps * here, noise.resolution), noise.levels[0])
+        # How far to move x and a vector, relative to them: by as much as f can resolve of itself.
+        size = float(here @ np.abs(self.w))
+        self.distance = float(unresolved @ np.abs(self.w)) / size if size else 0.0
+        self.distance = min(self.distance, FARTHEST)
         # The rounding error of a derivative that is 0, for each output. If all of f is rounding,
         # it may be that of numbers of size 1 inside f.
-        here = np.abs(np.nan_to_num(ask.here))
-        self.floor = rounding * (
-            here + (here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical)
-        )
+        nothing = here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical
+        self.floor = ROUNDINGS * (unresolved + nothing * ask.precision)
+
+    def test(self, product: Product) -> None:
+        """Test that the product is linear, and adjoint to the other one, if there is one."""
+        if self.claims.random:  # then neither holds
+            return
+        self._linear()
+        if product.other is not None:
+            with nullcontext() if product.sure else suppress(NotImplementedError):
+                self._adjoint(product.other)
 
     @QUIETLY
-    def linear(self) -> None:
+    def _linear(self) -> None:
         """Test that the product with a vector is the sum of the products with its entries.
 
         A jvp along lines is tested with two parts of the vector instead. Vectors are tried small
@@ -67,8 +84,6 @@ class Identities:
         gradient norm of 1, which lies between the first size and each of the others.
         """
         claims = self.claims
-        if claims.random:  # a random product is not linear anyway
-            return
         vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
         if claims.matrix is None:
             other = np.roll(vector, 1)
@@ -109,15 +124,11 @@ class Identities:
         self._fault(claims.who, said, most, f". Is the {claims.vector} {question}")
 
     @QUIETLY
-    def adjoint(self, product: Product) -> None:
-        """Test ``<u, J v> = <J' u, v>`` for a product and the other one."""
-        second = "vjp" if self.claims.by_rows else "jvp"
-        other = Claims(self.claims.ask, second, product.other, self.claims)
-        with nullcontext() if product.sure else suppress(NotImplementedError):
-            self._adjoint(other)
-
-    def _adjoint(self, other: Claims) -> None:
-        vjp, jvp = (other, self.claims) if self.claims.by_rows else (self.claims, other)
+    def _adjoint(self, second: Callable[..., Any]) -> None:
+        """Test ``<u, J v> = <J' u, v>`` for the product and the other one."""
+        ours, who = self.claims, "vjp" if self.claims.by_rows else "jvp"
+        other = Claims(ours.ask, who, second, ours)
+        vjp, jvp = (other, ours) if ours.by_rows else (ours, other)
         back, along = self._product(vjp, self.u), self._product(jvp, self.v)
         if not (np.isfinite(along).all() and np.isfinite(back).all()):
             return
@@ -140,7 +151,9 @@ class Identities:
             return
         rtol = (self.rtol + beyond) * (1 + 1e-9)
         digits = math.floor(-math.log10(rtol)) if rtol < 1 else 0
-        if digits > 0:
+        if digits <= 0:
+            said += ". The two do not agree to a single digit"
+        else:
             step = 10.0 ** math.floor(math.log10(rtol))
             wider = f"{math.ceil(rtol / step) * step:.1g}".replace("e-0", "e-")
             said += f". The two agree to {digits} digit{'s' * (digits > 1)}: "
@@ -149,14 +162,14 @@ class Identities:
         self.claims.fault("wrong", subject, said + ("" if digits >= 3 else question))
 
     def _change_nearby(self, product: Claims, vector: Array, given: Array) -> Array:
-        """Return how much a product changes if x and the vector move by a few spacings.
+        """Return how much a product changes if x and the vector move by what f can resolve.
 
         The vector moves, too, because the product may not depend on x.
         """
         change = np.zeros(given.shape)
         for seed in range(self.seed, self.seed + DRAWS):
-            bits = np.random.default_rng(seed).integers(-2, 3, vector.shape)
-            found = product.rounded_near(vector + bits * np.spacing(vector), seed)
+            near = moved_a_little(vector, np.random.default_rng(seed), self.distance)
+            found = product.rounded_near(near, seed, self.distance)
             change = np.fmax(change, np.abs(found - given))
         return change
 
@@ -220,5 +233,5 @@ def blame(claims: Claims, right: bool, wrong: bool) -> None:
 def _rounding(change: Any, size: Any) -> Any:
     """Return the part of a change that may be rounding: a small part of the product, or tiny."""
     return np.minimum(
-        ROUNDINGS_OF_PRODUCT * change, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING)
+        ROUNDINGS * change, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING)
     )
