@@ -15,7 +15,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array, as_point, described, framework_of
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
-from gradcheck_ref.structure.units import PIECE, moved_a_little, typical_size, units_of
+from gradcheck_ref.structure.units import PIECE, typical_size, units_of
 
 
 class Inputs(Side):
@@ -150,13 +150,16 @@ class Inputs(Side):
         """Return the inputs at x, for a call."""
         return self.at(self.x.copy())
 
-    def nearby(self, seed: int, distance: float = 0.0) -> list[Any]:
-        """Return the inputs with each coordinate moved at random; see `moved_a_little`."""
+    def nearby(self, seed: int) -> list[Any]:
+        """Return the inputs with each coordinate moved at random, by at most two spacings.
+
+        That is like rounding. Zeros stay: the numbers next to them are not like rounding.
+        """
         rng = np.random.default_rng(seed)
         values = self.copies()
         for k, part in self.parts.items():
             real = values[k].reshape(-1).view(part.real_dtype)
-            real[:] = moved_a_little(real, rng, distance)
+            real += np.where(real == 0, 0, np.spacing(real) * rng.integers(-2, 3, real.shape))
         return values
 
     def changed(self, values: Sequence[Any]) -> str | None:

@@ -51,13 +51,3 @@ def powers_of_two(sizes: Array) -> Array:
     bits = sizes.view(np.uint64)
     bits &= np.uint64(0x7FF0000000000000)  # keep the exponent only; subnormals become 0
     return np.maximum(sizes, np.finfo(float).tiny, out=sizes)
-
-
-def moved_a_little(values: Array, rng: np.random.Generator, distance: float = 0.0) -> Array:
-    """Move numbers at random, by at most two spacings, or two distances relative to them.
-
-    That is like rounding. Zeros stay: the numbers next to them are not like rounding.
-    """
-    step = np.maximum(np.spacing(np.abs(values)), distance * np.abs(values))
-    moves = np.where(values == 0, 0, step * rng.integers(-2, 3, values.shape))
-    return np.asarray(values + moves, values.dtype)

@@ -196,14 +196,14 @@ class Claims:
                 again[:, number] = second[rows]
         return again
 
-    def rounded_near(self, vector: Array, seed: int, distance: float = 0.0) -> Array:
-        """Return the product at a point a few spacings of x away, or distances if these are longer.
+    def rounded_near(self, vector: Array, seed: int) -> Array:
+        """Return the product at a point a few spacings of x away; faults are not recorded."""
+        return self.product_at(self.ask.inputs.nearby(seed), vector)
 
-        Faults are not recorded.
-        """
-        inputs = self.ask.inputs
+    def product_at(self, values: list[Any], vector: Array) -> Array:
+        """Return the product at another point; faults are not recorded."""
         with np.errstate(all="ignore"):
-            given = inputs.call(self.given, inputs.nearby(seed, distance), *self._arguments(vector))
+            given = self.ask.inputs.call(self.given, values, *self._arguments(vector))
         return Claims(self.ask, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:
