@@ -21,14 +21,14 @@ from gradcheck_ref.check.words import setting
 # A product of a few dozen factors and terms is off by a few dozen roundings at most.
 ROUNDINGS_OF_PRODUCT = 64.0
 
-# A sum of terms with random signs is hardly ever larger than this many times their norm, and neither
-# is the sum of their errors.
+# A sum of terms with random signs is hardly ever larger than this many times their norm. Nor is the
+# sum of their errors.
 RANDOM_SUM = 4.0
 
 # The noise of a product is measured like that of f, at points that it can tell apart: from a few
-# spacings of x up to a few of bfloat16, because code may round to that inside. In 550 right
-# products of such functions, no identity was off by more than this many standard deviations.
-NEAREST, FARTHER, FARTHEST = 4.0, 8.0, 2.0**-6
+# spacings of x up to one of bfloat16, because code may round to that inside. In 800 right products
+# of such functions, no identity was off by more than this many standard deviations.
+NEAREST, FARTHER, FARTHEST = 32.0, 8.0, 2.0**-7
 DEVIATIONS = 8.0
 
 # A change is not rounding if it is larger than this fraction of the product, or larger than a
@@ -67,6 +67,9 @@ class Identities:
         nothing = here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical
         unresolved = np.fmax(np.fmax(noise.eps * here, noise.resolution), noise.levels[0])
         self.floor = self.rounding * (here + nothing) + DEVIATIONS * unresolved
+        # What f can resolve of its own size.
+        size, lost = (float(np.abs(self.w) @ of_each) for of_each in (here, unresolved))
+        self.resolution = max(ask.inputs.eps, lost / size if size else 0.0)
 
     def test(self, product: Product) -> None:
         """Test that the product is linear, and adjoint to the other one, if there is one."""
@@ -110,9 +113,11 @@ class Identities:
             error = np.abs(given / magnitude - expected)
             off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
-                # A small entry may be a difference of large ones, and may stay equal by chance.
-                noise = self._noise(claims, asked) / magnitude
-                off -= _rounding(*(np.fmax(a, np.sqrt(np.mean(a**2))) for a in (noise, size)))
+                # The results for single entries round like the whole. A small entry may be the
+                # difference of large ones.
+                noise, all_terms = self._noise(claims, asked), np.fmax(size, _typical(size))
+                noise = np.fmax(noise / magnitude, all_terms * _typical(noise) / _typical(given))
+                off -= _rounding(noise, all_terms)
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
                 long = "" if magnitude == 1 else f" times {magnitude:g}, scaled back,"
@@ -167,8 +172,8 @@ class Identities:
     def _noise(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product, from a table of products at equidistant points.
 
-        They are as far apart as it takes to change most of its entries: a product that is computed
-        in 16 bits stays the same at closer ones. The vector moves, too, because the product may
+        They are so far apart that an eighth of it changes most entries: a product that is computed
+        in 16 bits stays the same at closer points. The vector moves, too, because the product may
         not depend on x.
         """
         inputs = self.claims.ask.inputs
@@ -178,9 +183,9 @@ class Identities:
         def at(t: float) -> Array:
             return product.product_at(ray.point(t), vector + t * moves)
 
-        here, apart = at(0.0), NEAREST * inputs.eps
-        while apart < FARTHEST and np.mean((at(apart) == here) & (here != 0)) > 1 / 2:
-            apart *= FARTHER
+        here, apart = at(0.0), min(NEAREST * self.resolution, FARTHEST)
+        while apart < FARTHEST and np.mean((at(apart / FARTHER) == here) & (here != 0)) > 1 / 2:
+            apart = min(FARTHER * apart, FARTHEST)
         table = [here, *(at(k * apart) for k in range(1, TABLE_POINTS))]
         return np.nan_to_num(noise_of(np.array(table)))
 
@@ -239,6 +244,11 @@ def blame(claims: Claims, right: bool, wrong: bool) -> None:
         for k, fault in enumerate(claims.faults):
             if fault.subject == NOT_ADJOINT:
                 claims.faults[k] = replace(fault, sentence=fault.sentence + said)
+
+
+def _typical(numbers: Array) -> Any:
+    """Return the root mean square."""
+    return np.sqrt(np.mean(numbers**2))
 
 
 def _rounding(noise: Any, size: Any) -> Any:
