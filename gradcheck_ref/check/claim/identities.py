@@ -67,9 +67,10 @@ class Identities:
         nothing = here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical
         unresolved = np.fmax(np.fmax(noise.eps * here, noise.resolution), noise.levels[0])
         self.floor = self.rounding * (here + nothing) + DEVIATIONS * unresolved
-        # What f can resolve of its own size.
-        size, lost = (float(np.abs(self.w) @ of_each) for of_each in (here, unresolved))
-        self.resolution = max(ask.inputs.eps, lost / size if size else 0.0)
+        # How far x must move, relative to its size, before f can tell.
+        size = float(np.abs(self.w) @ here)
+        share = float(np.abs(self.w) @ unresolved) / size if size else 0.0
+        self.resolution = max(ask.inputs.eps, share)
 
     def test(self, product: Product) -> None:
         """Test that the product is linear, and adjoint to the other one, if there is one."""
