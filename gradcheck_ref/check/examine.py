@@ -17,7 +17,7 @@ from gradcheck_ref.check.hides.running import auditing
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
 from gradcheck_ref.check.judge.verdicts import results_of
-from gradcheck_ref.check.knobs import RTOL, Knobs, default_rtol
+from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.results import Pair
@@ -38,13 +38,13 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     with asking(f, inputs, knobs.workers, knobs.progress) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
-        _ask_again(question, knobs)
+        _ask_again(question, product)
         results = results_of(findings)
         return _report(f, question, findings, results)
 
 
 def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
-    """Ask for the claims, test two products against each other, and put the question."""
+    """Ask for the claims, and put the question."""
     if product.who not in ("vjp", "jvp") and not ask.outputs.scalar:
         raise ValueError(
             "f must return one real number for check_gradient; if it returns an array, a tuple "
@@ -59,7 +59,7 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     claims = Claims(noise.ask, product.who, product.given)
     if product.who != "jvp":
         claims.fill(product.vjps)
-    question = Question(
+    return Question(
         ask=noise.ask,
         noise=noise,
         claims=claims,
@@ -70,18 +70,9 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
         limited=knobs.max_evaluations is not None,
         demanded=knobs.rtol is not None or knobs.atol is not None,
     )
-    if product.other is not None:
-        _identities(question, knobs).adjoint(product)
-    return question
 
 
-def _identities(question: Question, knobs: Knobs) -> Identities:
-    """Return the identities of the product; they hold up to rounding."""
-    exact = RTOL if knobs.rtol is None else knobs.rtol
-    return Identities(question.claims, exact, question.noise, question.seed)
-
-
-def _ask_again(question: Question, knobs: Knobs) -> None:
+def _ask_again(question: Question, product: Product) -> None:
     """Ask for the claims again, after f was called elsewhere; products also for random vectors."""
     ask, claims = question.ask, question.claims
     ask.forward()
@@ -89,7 +80,8 @@ def _ask_again(question: Question, knobs: Knobs) -> None:
         claims.writes("f", f"its input {ask.mutated}")
     claims.ask_again(question.rtol, question.atol or 0.0)
     if claims.who in ("vjp", "jvp"):
-        _identities(question, knobs).linear()
+        # Now it is known how much of f is rounding.
+        Identities(claims, question.rtol, question.noise, question.seed).test(product)
 
 
 def _report(

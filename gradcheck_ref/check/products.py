@@ -70,7 +70,8 @@ def check_vjp(
     calls test that it is linear. The adjoint identity takes one more call of each product.
 
     The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
-    rounding, and needs no step. If it fails, one product is wrong, and the entries show which.
+    rounding, and needs no step. If it fails, one product is wrong, and the entries show which. It
+    must hold to rtol, and to what the products round: in 16 bits that is two or three digits.
 
     For complex ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``, as in torch, and
     the vjp returns the gradient of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` it is

@@ -623,6 +623,117 @@ def test_products_of_low_precision_are_adjoint_to_their_own_rounding(dtype):
     assert check_vjp(f, x, vjp, jvp=lambda v, x: 2 * jvp(v, x)).reason == "wrong"
 
 
+def short(numbers, digits):
+    """Round to this many binary digits: bfloat16 has 8, float16 has 11."""
+    part, power = np.frexp(numbers)
+    return np.ldexp(np.rint(np.ldexp(part, digits)), power - digits).astype(
+        np.asarray(numbers).dtype
+    )
+
+
+def layer_in_short(digits, mean):
+    """Return tanh(W x), its vjp and its jvp, computed in few digits; or the mean of its squares.
+
+    Such a mean does not show that it is of rounded numbers.
+    """
+    weights = np.random.default_rng(1).normal(size=(20, 6))
+
+    def cut(numbers):
+        return short(numbers, digits)
+
+    def rows(x):
+        return cut(np.tanh(cut(cut(weights) @ cut(x))))
+
+    def f(x):
+        return np.mean(rows(x) ** 2).astype(x.dtype) if mean else rows(x).astype(x.dtype)
+
+    def vjp(upstream, x):
+        y = rows(x)
+        above = cut(upstream * 2 * y / 20) if mean else cut(upstream)
+        return cut(cut(weights).T @ cut(above * cut(1 - cut(y**2)))).astype(x.dtype)
+
+    def jvp(tangent, x):
+        y = rows(x)
+        along = cut(cut(1 - cut(y**2)) * cut(cut(weights) @ cut(tangent)))
+        return (np.mean(2 * y * along) if mean else along).astype(x.dtype)
+
+    return f, vjp, jvp
+
+
+WRONG = {
+    "doubled": lambda product: lambda given, x: 2 * product(given, x),
+    "another sign": lambda product: lambda given, x: -product(given, x),
+    "vector ignored": lambda product: lambda given, x: product(np.ones_like(given), x),
+    "clipped at 1": lambda product: (
+        lambda given, x: product(given / max(1.0, np.linalg.norm(given)), x)
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("mean", [False, True], ids=["layer", "mean"])
+@pytest.mark.parametrize("digits", [8, 11])
+@pytest.mark.parametrize("seed", range(3))
+def test_products_that_round_to_16_bits_inside_satisfy_the_identities(digits, mean, dtype, seed):
+    f, vjp, jvp = layer_in_short(digits, mean)
+    x = np.random.default_rng(seed).normal(size=6).astype(dtype)
+    for check, products in ((check_vjp, {"vjp": vjp, "jvp": jvp}), (check_jvp, {"jvp": jvp})):
+        assert not check(f, x, **products, seed=seed).faults
+
+
+@pytest.mark.parametrize("mistake", WRONG)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("digits", [8, 11])
+def test_a_wrong_product_violates_an_identity_also_in_16_bits(digits, dtype, mistake):
+    f, vjp, jvp = layer_in_short(digits, False)
+    x = np.random.default_rng(0).normal(size=6).astype(dtype)
+    wrong = WRONG[mistake]
+    for report in (
+        check_vjp(f, x, vjp, jvp=wrong(jvp)),
+        check_jvp(f, x, jvp, vjp=wrong(vjp)),
+        check_vjp(f, x, wrong(vjp), jvp=jvp),
+    ):
+        assert (report.verdict, report.reason) == ("fail", "wrong")
+        assert report.faults
+
+
+def rectified(factor=1.0):
+    """Return a layer of ReLUs with its vjp, and its jvp times a factor."""
+    weights = np.random.default_rng(0).normal(size=(300, 12))
+    return (
+        lambda x: np.maximum(weights @ x, 0),
+        lambda upstream, x: weights.T @ (upstream * (weights @ x > 0)),
+        lambda tangent, x: factor * (weights @ tangent) * (weights @ x > 0),
+    )
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.001, "fail")])
+def test_a_relu_that_switches_near_x_is_not_taken_for_rounding(factor, verdict):
+    f, vjp, jvp = rectified(factor)
+    assert check_vjp(f, np.random.default_rng(1).normal(size=12), vjp, jvp=jvp).verdict == verdict
+
+
+def scaled_cosine(factor):
+    return lambda tangent, x: factor * tangent * np.cos(x)
+
+
+@pytest.mark.parametrize(("rtol", "faults"), [(None, 0), (1e-5, 1)])
+def test_identities_hold_to_the_tolerance_that_the_report_prints(rtol, faults):
+    x = X.astype("f4")
+    report = check_vjp(np.sin, x, scaled_cosine(1), jvp=scaled_cosine(1.0003), rtol=rtol)
+    assert len(report.faults) == faults
+    assert (report.rtol > 3e-4) == (not faults)
+
+
+@pytest.mark.parametrize(
+    ("factor", "said"),
+    [(1.02, "The two agree to 2 digits: "), (-1.0, "do not agree to a single digit")],
+)
+def test_a_fault_of_an_identity_says_to_how_many_digits_it_holds(factor, said):
+    report = check_vjp(np.sin, X, scaled_cosine(1.0), jvp=scaled_cosine(factor))
+    assert said in report.faults[0].sentence
+
+
 def test_a_real_result_in_a_complex_array_has_an_imaginary_part_of_zero():
     z = np.array([1 + 2j, 0.3 - 1j])
     right = lambda upstream, z: 2 * z * upstream.real + 1e-17 * upstream.imag  # noqa: E731

@@ -198,9 +198,12 @@ class Claims:
 
     def rounded_near(self, vector: Array, seed: int) -> Array:
         """Return the product at a point a few spacings of x away; faults are not recorded."""
-        inputs = self.ask.inputs
+        return self.product_at(self.ask.inputs.nearby(seed), vector)
+
+    def product_at(self, values: list[Any], vector: Array) -> Array:
+        """Return the product at another point; faults are not recorded."""
         with np.errstate(all="ignore"):
-            given = inputs.call(self.given, inputs.nearby(seed), *self._arguments(vector))
+            given = self.ask.inputs.call(self.given, values, *self._arguments(vector))
         return Claims(self.ask, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:

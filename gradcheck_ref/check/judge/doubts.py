@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import DRAWS, ROUNDINGS_OF_PRODUCT, rounding_of_claims
+from gradcheck_ref.check.claim.identities import ROUNDINGS_OF_PRODUCT, rounding_of_claims
 from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
@@ -19,7 +19,7 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
-OWN_ROUNDINGS = 4.0
+OWN_ROUNDINGS, DRAWS = 4.0, 3
 
 # A step that hardly crosses a stair: stairs shorter than a hundredth of x show without a long look.
 BETWEEN_STAIRS = 2.0**-16
