@@ -44,10 +44,11 @@ class Ruling(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Reasons to doubt a fail, besides the witnesses: they never make a claim pass."""
+    """What decides besides the witnesses of an entry: it never makes a claim pass."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
+    refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -115,6 +116,7 @@ def rule(
     known = at.bar <= np.maximum(np.abs(at.slope), allowed)
     verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
     verdict[np.isnan(here) | (doubts.tied & np.isfinite(claimed) & (verdict == FAIL))] = UNSURE
+    verdict[doubts.refuted & np.ones(verdict.shape, bool)] = FAIL
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)

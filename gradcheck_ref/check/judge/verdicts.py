@@ -11,9 +11,10 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
-from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_ties
+from gradcheck_ref.check.judge.doubts import weigh_own_rounding
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.judge.ties import weigh_ties
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
@@ -26,11 +27,10 @@ FAR = 2.0**-3
 def results_of(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
+    weigh_own_rounding(evidence)
+    weigh_ties(evidence)
     reason = evidence.reasons()
     if (evidence.ruling.verdict == FAIL).any():
-        weigh_own_rounding(evidence)
-        weigh_ties(evidence)
-        reason = evidence.reasons()
         _note_ignored(evidence, reason)
     if claims.faults:
         verdict, others = evidence.ruling.verdict, findings.certificate
