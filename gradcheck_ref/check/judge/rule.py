@@ -44,7 +44,7 @@ class Ruling(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """What decides besides the witnesses of an entry: it never makes a claim pass."""
+    """Facts besides the witnesses of an entry: they never make a claim pass."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
@@ -86,13 +86,13 @@ def rule(
     sizes, starved : ndarray, shape (lines,)
         The size of x along each line, and whether no evaluations were left for another witness.
     doubts : Doubts
-        Reasons to doubt a fail.
+        Facts besides the witnesses.
     """
     bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
-    if len(accepts) == 1 and accepts.all():
+    if len(accepts) == 1 and accepts.all() and not np.any(doubts.refuted):
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
@@ -116,7 +116,7 @@ def rule(
     known = at.bar <= np.maximum(np.abs(at.slope), allowed)
     verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
     verdict[np.isnan(here) | (doubts.tied & np.isfinite(claimed) & (verdict == FAIL))] = UNSURE
-    verdict[doubts.refuted & np.ones(verdict.shape, bool)] = FAIL
+    verdict = np.where(doubts.refuted, FAIL, verdict)
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)

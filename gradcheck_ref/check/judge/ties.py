@@ -52,7 +52,7 @@ def weigh_ties(evidence: Evidence) -> None:
         return
 
     def its(groups: Array) -> Array:
-        """What is true for the group of each row; nothing for a row that is not tied."""
+        """Return for each row whether it is true for its group; false for a row without one."""
         return np.asarray(groups[number] & (number >= 0)[:, None])
 
     whole = _together(evidence, sizes, number)
@@ -67,11 +67,13 @@ def weigh_ties(evidence: Evidence) -> None:
     # If no evaluations are left for the parts, a sum that is right is enough for a doubt; if none
     # are left for the sum, it is enough that f is not smooth along the axis.
     doubted |= its(~parts.known) & (its(right) | flat | kinked)
-    evidence.doubts = evidence.doubts._replace(
-        tied=failing & doubted & its(~wrong),
-        refuted=hidden & its(wrong & parts.apart & ~fails),
-    )
+    tied = failing & doubted & its(~wrong)
+    refuted = hidden & its(wrong & parts.apart & ~fails)
+    evidence.doubts = evidence.doubts._replace(tied=tied, refuted=refuted)
     evidence.rejudge()
+    if refuted.any():
+        row, column = np.argwhere(refuted)[0].tolist()
+        _tell(whole, int(number[row]), column)
 
 
 def _tied(evidence: Evidence, wanted: Array) -> tuple[Array, Array]:
@@ -92,14 +94,37 @@ def _together(evidence: Evidence, sizes: Array, number: Array) -> Evidence:
     """Measure the lines along which all entries of a size move, with the sums of their claims."""
     question, inputs = evidence.question, evidence.question.ask.inputs
     lines = [Line(inputs, 0, inputs.size, (), tied=size) for size in sizes.tolist()]
-    # Each entry may be off by what it is allowed, in the unit of the line.
-    room = [
-        np.abs(line.direction).sum() * evidence.ruling.allowed[number == k].mean(axis=0)
-        for k, line in enumerate(lines)
-    ]
+    # Each claim may be off by what its slopes allow, and f shows their sum.
+    slopes = np.nan_to_num(np.abs(evidence.best.slope) + evidence.best.jump)
+    each = question.rtol * slopes + (question.atol or 0.0)
+    room = np.array(
+        [
+            np.abs(line.direction).sum() * each[number == k].mean(axis=0)
+            for k, line in enumerate(lines)
+        ]
+    )
     claimed = question.claimed_along(lines)
-    whole = Evidence(question, lines, claimed, lambda *_: np.array(room), question.rtol)
+    whole = Evidence(question, lines, claimed, lambda *_: room, question.rtol)
     return whole.settle(tries=TRIES)
+
+
+def _tell(whole: Evidence, number: int, column: int) -> None:
+    """Report a fault: the claims for some tied entries have a wrong sum, in one output."""
+    question, line = whole.question, whole.lines[number]
+    moving = np.flatnonzero(line.direction)
+    unit, places = np.abs(line.direction[moving[0]]), map(question.ask.inputs.locate, moving[:4])
+    names = [part.entry(within) for part, within in places]
+    more = moving.size - 3
+    last = f"{more} more" if more > 1 else names.pop()
+    some = f"{', '.join(names[:3])} and {last}"
+    claimed, slope = whole.claimed[number, column] / unit, whole.best.slope[number, column] / unit
+    size = "" if (line.direction >= 0).all() else " in size"
+    question.claims.fault(
+        "wrong",
+        question.ask.inputs.locate(int(moving[0]))[0].name,
+        f"{some} are equal{size}: if they move together, f has the slope {slope:.6g}, but the "
+        f"claims for them add up to {claimed:.6g}",
+    )
 
 
 def _compare(whole: Evidence, first: Array, needed: Array) -> Parts:
@@ -158,4 +183,5 @@ def _sums(divided: Evidence) -> Parts:
     room = FAIL_BARS * sum(both(bar)) + question.rtol * sum(both(np.abs(at.slope)))
     # The larger difference of those behind and ahead of x.
     apart = np.abs(slopes - slope) + np.abs(bends - bend) > room
-    return Parts(np.isfinite(at.slope).all(axis=0), apart.any(axis=0))
+    known = np.isfinite(at.slope)
+    return Parts(np.asarray(known.all(axis=0)), np.asarray(apart.any(axis=0)))
