@@ -23,6 +23,7 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 SMOOTH = 0.1
 
 # A sum that is right is settled at the first step, and one that is wrong at the second.
+# The third is for a step that reaches across a kink nearby.
 TRIES = 3
 
 
