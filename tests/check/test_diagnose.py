@@ -26,6 +26,7 @@ BEYOND = KINDS.keys() - OF_THE_ZOO
 # Bugs that look like something else: beside a tie, hidden by rounding, or wrong at one entry.
 LOOK_OTHERWISE = {
     *("maximum_with_tie/out-of-range", "maximum_with_tie/to-the-loser", "maximum_with_tie/sign"),
+    *("maximum_with_tie/to-all", "max_pooling_with_tie/to-all"),
     *("cube/step-of-1e-12", "large_offset/percent", "relu_at_zero/mask-dropped"),
     *("unrolled_rnn/truncated", "leaky_memory/inputs-for-memory", "leaky_memory/decay-direct-only"),
 }
@@ -496,7 +497,6 @@ def test_an_estimate_off_by_two_error_bars_does_not_contradict_a_pattern():
 def test_numbers_with_large_error_bars_are_not_found_in_other_places():
     x = np.array([0.2, 1.0, 0.3, 1.0])  # both slopes of the two largest are 0 and 1
     assert first(check_gradient(np.max, x, np.array([0.0, 1.5, 0.0, 0.0]))) == "single-entries"
-    assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "single-entries"
     x = np.array([0.2, 1.0, 0.3, 0.9])
     assert first(check_gradient(np.max, x, np.array([0.0, 0.0, 1.0, 0.0]))) == "permuted"
 

@@ -1,6 +1,6 @@
-"""Doubts about a fail: the rounding of the claim itself, stairs of f, and ties among the inputs.
+"""Doubts about a fail: the rounding of the claim itself, and stairs of f.
 
-Such a doubt turns *fail* into *unsure*, never into *pass*.
+They turn *fail* into *unsure*, never into *pass*. Equal inputs are another doubt: see `ties`.
 """
 
 from copy import copy
@@ -8,14 +8,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import ROUNDINGS_OF_PRODUCT, rounding_of_claims
-from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import State
-from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
+from gradcheck_ref.check.results import FAIL, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
@@ -48,7 +45,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
     if (wrong & (rounding > 0)).any():
-        evidence.doubts = Doubts(own_rounding=rounding)
+        evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
         evidence.rejudge()
 
 
@@ -69,47 +66,4 @@ def weigh_stairs(evidence: Evidence) -> None:
     between.measure(np.zeros(1, int), np.array([BETWEEN_STAIRS]))
     literal = fails & (between.ruling.verdict == PASS)
     evidence.doubts = evidence.doubts._replace(literal=literal)
-    evidence.rejudge()
-
-
-@QUIETLY
-def weigh_ties(evidence: Evidence) -> None:
-    """Find the failing entries that may fail because f has no derivative at x, and allow for it.
-
-    Then the slope along a line is not the sum of the slopes along its parts. For example, the
-    median of three equal numbers changes only if two of them do. The parts are all axes if these
-    are known, else two halves. Their sum is compared with the slope along the line, like a claim.
-    An entry is tied if it is equal to another one, or if f is flat along its axis. Cost: none,
-    unless such an entry fails; then 6 evaluations or more for each of a few lines.
-    """
-    question, at, inputs = evidence.question, evidence.best, evidence.question.ask.inputs
-    failing = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    if not failing.any():
-        return
-    values, counts = np.unique(inputs.x, return_counts=True)
-    equal = np.isin(inputs.x[evidence.rows], values[counts > 1])[:, None]
-    still = failing & (at.state == State.FLAT)
-    found: Array = failing & (equal | still)
-    if not found.any():
-        return
-    count = 4 if still.any() else 1  # f may be flat along half of the lines, too
-    lines = [Line(inputs, 0, inputs.size, (question.seed, k)) for k in range(count)]
-    if len(evidence.lines) == inputs.size:
-        directions = np.array([line.direction for line in lines])
-        slopes = directions @ np.nan_to_num(at.slope)
-        room = np.abs(directions) @ (at.bar + question.rtol * np.abs(at.slope))
-    else:
-        halves = [half for line in lines for half in line.halves()]
-        nothing = np.zeros((len(halves), failing.shape[1]))
-        parts = Evidence(question, halves, nothing, lambda *_: nothing, 0.0).settle(tries=1).best
-        slopes, room = (part[::2] + part[1::2] for part in (parts.slope, parts.bar))
-    whole = Evidence(question, lines, slopes, lambda *_: room, 0.0).settle()
-    # A kink of the line must not be larger than those of its parts.
-    seen, jump = whole.witnesses, whole.witnesses.jump
-    within = np.abs(slopes - seen.slope) + jump - FAIL_BARS * (seen.bar - jump) <= room
-    outside = np.isfinite(seen.slope) & ~within & (whole.ruling.verdict != PASS)
-    otherwise = outside.any(axis=(0, 1))
-    if not whole.reached.any():  # no evaluation is left
-        found, otherwise = still & equal, np.True_
-    evidence.doubts = evidence.doubts._replace(tied=found & otherwise)
     evidence.rejudge()

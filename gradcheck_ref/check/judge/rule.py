@@ -44,11 +44,12 @@ class Ruling(NamedTuple):
 
 
 class Doubts(NamedTuple):
-    """Reasons to doubt a fail, besides the witnesses: they never make a claim pass."""
+    """Facts besides the witnesses of an entry: they never make a claim pass."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
     literal: Array | bool = False  # where the claim is the slope of f between two of its stairs
+    refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -86,13 +87,13 @@ def rule(
     units, starved : ndarray, shape (lines,)
         The unit of x along each line, and whether no evaluations were left for another witness.
     doubts : Doubts
-        Reasons to doubt a fail.
+        Facts besides the witnesses.
     """
     bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
-    if len(accepts) == 1 and accepts.all():
+    if len(accepts) == 1 and accepts.all() and not np.any(doubts.refuted):
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
@@ -117,6 +118,7 @@ def rule(
     verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
     doubted = (doubts.tied | doubts.literal) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
+    verdict = np.where(doubts.refuted, FAIL, verdict)
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)

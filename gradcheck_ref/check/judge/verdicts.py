@@ -11,10 +11,11 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
-from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs, weigh_ties
+from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs
 from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.judge.ties import weigh_ties
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
@@ -27,12 +28,11 @@ FAR = 2.0**-3
 def results_of(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
+    weigh_own_rounding(evidence)
+    weigh_stairs(evidence)
+    weigh_ties(evidence)
     reason, jump = evidence.reasons(), 0.0
     if (evidence.ruling.verdict == FAIL).any():
-        weigh_own_rounding(evidence)
-        weigh_stairs(evidence)
-        weigh_ties(evidence)
-        reason = evidence.reasons()
         _note_ignored(evidence, reason)
         jump = 0.0 if claims.faults else jump_near(evidence)
     if claims.faults:

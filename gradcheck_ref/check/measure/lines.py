@@ -33,6 +33,7 @@ class Line:
     seed: tuple[int, ...] | None = None  # of the signs; None for the axis of coordinate start
     moves: Array | None = None  # which coordinates move, eight to a byte; None for all
     in_proportion: bool = False  # each by its own size; zeros stay, because f may be singular there
+    tied: float | None = None  # only entries of this absolute value move: away from 0, together
 
     @property
     def size(self) -> float:
@@ -77,12 +78,17 @@ class Line:
         x = self.inputs.x[self.start : self.stop]
         if self.seed is None:
             return np.ones(1, x.dtype)
-        if self.in_proportion:
+        if self.tied is not None:
+            unit = powers_of_two(np.array([self.tied or self.inputs.typical]))[0]
+            scale = np.where(np.abs(x) == self.tied, np.copysign(unit, x + 0.0), 0.0)
+        elif self.in_proportion:
             scale = np.where(x == 0, not self.inputs.x.any(), powers_of_two(np.abs(x)))
         else:
             scale = self.inputs.units(self.start, self.stop)
         if self.moves is not None:
             scale *= _unpacked(self.moves, self.start, self.stop)
+        if self.tied is not None:
+            return scale
         backwards = _unpacked(_coins(self.seed, self.inputs.size), self.start, self.stop)
         return np.negative(scale, out=scale, where=backwards)
 
