@@ -134,7 +134,7 @@ def flat_and_stairs():
     row("flat: argmax: 0", PASS, lambda x: float(np.argmax(x)), scores, 0 * scores)
     row("flat: argmax: 1", FAIL, lambda x: float(np.argmax(x)), scores, 0 * scores + 1)
     row("flat: floor of four: 0", PASS, np.floor, X5[:4], lambda u, x: 0 * u, check_vjp)
-    row("flat: floor of four: 1", FAIL, np.floor, X5[:4], lambda u, x: u, check_vjp)
+    row("flat: floor of four: 1", {"unsure:stairs"}, np.floor, X5[:4], lambda u, x: u, check_vjp)
     treads = {
         "floor(500x)/500": (lambda x: np.floor(500 * x) / 500, 3.3003, 1.0),
         "round(sin x, 4)": (lambda x: np.round(np.sin(x), 4), 0.7, np.cos(0.7)),

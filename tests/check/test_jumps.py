@@ -5,6 +5,7 @@ import pytest
 
 from gradcheck_ref import check_gradient
 from gradcheck_ref.check.judge.jumps import CLOSER, NEW, POINTS
+from gradcheck_ref.check.measure.long_look import LOOK
 
 X = np.array([0.3, 0.9, -0.4])
 
@@ -87,7 +88,7 @@ def test_the_look_for_a_jump_is_rare_and_keeps_a_limit():
     few = check_gradient(f, X, RIGHT, max_evaluations=60)
     assert few.evaluations <= 60
     assert not few.diagnoses
-    assert usual - few.evaluations == 2 * POINTS + CLOSER * NEW
+    assert usual - few.evaluations == LOOK + 2 * POINTS + CLOSER * NEW
     assert check_gradient(f, X, 2 * RIGHT).evaluations < usual
 
 

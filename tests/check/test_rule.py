@@ -57,6 +57,7 @@ def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
         changed=np.array([moved]),
         resolution=resolution * one,
         rounded=np.array([resolution > 0]),
+        noisy_within=0 * one,
         random=np.array([False]),
     )
     claimed, doubts = np.array([[claim]]), Doubts(own_rounding=own)

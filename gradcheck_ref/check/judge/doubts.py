@@ -52,7 +52,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
 def weigh_stairs(evidence: Evidence) -> None:
     """Find out whether failing claims are the slope between two stairs of f, and allow for it.
 
-    Stairs convict nobody. Cost: 6 evaluations, if f has stairs that only a long look shows.
+    A staircase is no reason to fail. Cost: 6 evaluations, if only a long look shows its stairs.
     """
     question, fails = evidence.question, evidence.ruling.verdict == FAIL
     inputs, noise = question.ask.inputs, copy(question.noise)

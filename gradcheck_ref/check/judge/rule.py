@@ -183,7 +183,7 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
     reach = np.where(noise.changed, 0.0, np.minimum(units / 4, leaves(witnesses) / CLEARLY**3))
     far = longest >= np.maximum(CLEARLY * shortest, reach)
-    few = noise.rounded | (noise.levels[-1] > noise.quiet)
+    few = noise.rounded | (longest < noise.noisy_within * units)
     return np.asarray(far & ~moves.any(axis=0) & ~few)
 
 
@@ -230,8 +230,7 @@ def reasons(
     moves = (state == State.SMOOTH) | ((state == State.ROUGH) & nothing)
     moves &= witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
     moves &= witnesses.steepest > np.where(still, witnesses.bar, np.inf).min(axis=0)
-    few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.bar / 2)
-    few |= at.too_long  # a shorter step would have shown less of the slope
+    few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.rounding / 2)
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)

@@ -118,6 +118,14 @@ class Noise:
         return np.maximum(np.where(np.isfinite(known), known, 0.0), least)
 
     @property
+    def noisy_within(self) -> Array:
+        """How far from x f was seen to be noisy, in units of x; 0 if it was not."""
+        if not self.tables:
+            return np.zeros(self.ask.here.shape)
+        extent = (TABLE_POINTS - 1) * self.distances[len(self.tables) - 1]
+        return np.where(self.levels[-1] > self.quiet, extent, 0.0)
+
+    @property
     def typical(self) -> float:
         """The noise of the noisiest output."""
         return float(self.levels[0].max(initial=0.0))
