@@ -231,15 +231,18 @@ class Evidence:
         """Choose the next step along a line; 0 if none is needed, or none would help."""
         tried = self.witnesses.step[:, i, 0]
         tried = tried[np.isfinite(tried)]
-        stairs = self.question.noise.jump.any()
-        farthest = FARTHEST_ON_STAIRS if stairs else FARTHEST
-        farthest *= max(1.0, float(self.units[i]))
-        for candidate in self._candidates(i, tried):
-            step = min(candidate, farthest)
+        for step in self._candidates(i, tried):
             # A step that is almost equal to another one gives no new evidence.
-            if step > 0 and (np.fmax(step / tried, tried / step) >= CLEARLY).all():
+            new = (np.fmax(step / tried, tried / step) >= CLEARLY).all()
+            if 0 < step <= self._farthest(i) and new:
                 return float(step)
         return 0.0
+
+    def _farthest(self, i: int) -> float:
+        """Return the longest step that may be evidence for the slope at x."""
+        stairs = self.question.noise.jump.any()
+        units = FARTHEST_ON_STAIRS if stairs else FARTHEST
+        return units * max(1.0, float(self.units[i]))
 
     def _candidates(self, i: int, tried: Array) -> Iterator[float]:
         """Yield steps along a line that may give new evidence, the best one first."""
@@ -297,7 +300,7 @@ class Evidence:
             return 0.0  # the kink is at x: steps of so different lengths show the same jump
         scale, bend = float(self.units[i]) / 100, float(last.truncation + last.kink)
         if not last.too_long or last.state == State.LOST:
-            step = max(UP * short, scale)
+            step = min(max(UP * short, scale), self._farthest(i))
         elif float(last.rounding) < bend < 0.1 * float(last.steepest):
             # Truncation falls as h^4: aim for half the allowed error, or for the rounding.
             aim = max(float(self.ruling.allowed[i, j]) / 2, float(last.rounding))

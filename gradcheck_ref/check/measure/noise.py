@@ -122,7 +122,7 @@ class Noise:
         """How far from x f was seen to be noisy, in units of x; 0 if it was not."""
         if not self.tables:
             return np.zeros(self.ask.here.shape)
-        extent = (TABLE_POINTS - 1) * self.distances[len(self.tables) - 1]
+        extent = (TABLE_POINTS - 1) * self.distances[0]
         return np.where(self.levels[-1] > self.quiet, extent, 0.0)
 
     @property
