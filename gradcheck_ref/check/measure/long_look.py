@@ -73,6 +73,9 @@ def look_far(noise: Noise) -> None:
         # An interval of an uneven table may hold more stairs than the rest, beside an even one.
         fewest = FEWEST if (start, end) == far else 2 * FEWEST
         jump, before, after = look.jump(output, start, end, fewest, min(jumps, default=0.0))
+        if (before, after) == far and not jumps:  # by chance, f is there as expected
+            look.ask(-END)
+            intervals.append((-END, steps[0]))
         if not 0 < jump <= SMALL * size[output]:
             continue
         if alike := [one for one in jumps if _alike(one, jump)]:
@@ -127,9 +130,8 @@ class _Look:
         A change that shrinks in ``fewest`` halvings is none. If another jump is known, one as large
         as that is looked for.
         """
-        least = max(
-            float(self.noise.quiet[output]), known / 5
-        )  # as high as that, or half, or a quarter
+        # What rounding does to the slope; and half as high as the other jump, or a quarter.
+        least = max(float(self.noise.quiet[output]) * (end - start) / NEXT, known / 5)
         changes, same = [float(self.change(start, end)[output])], 0
         while changes[-1] > least and self.affords(1):
             middle = (start + end) / 2
@@ -143,6 +145,7 @@ class _Look:
             if same == SAME:
                 return changes[-1], start, end
             shrinks = np.divide(changes[-2:], changes[-3:-1]).max() <= SHRUNK
+            shrinks &= changes[-1] <= changes[0] / MANY
             if len(changes) > fewest and shrinks and not known:
                 break
         return 0.0, start, end
