@@ -169,11 +169,13 @@ class Noise:
             # Most lines may be silent by chance, and equal noise on both sides shows no jump.
             largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
             return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
-        # A table that is wider than the step says nothing about it; the others give a mean.
+        # A table that is wider than the step says nothing about it, except for the rounding of f; the
+        # others give a mean.
         units = np.array([line.unit for line in lines])[:, None]
         fits = np.array([one * units <= steps for one in self.distances[: len(levels)]])
         mean = np.sum(fits * levels[:, None], axis=0) / fits.sum(axis=0)
-        level = np.where(fits.any(axis=0), mean, self.least)
+        rounding = np.where(levels[-1] <= self.quiet, levels[-1], self.least)
+        level = np.where(fits.any(axis=0), mean, rounding)
         return np.asarray(np.where((draws > 0) & (QUIETER * draws < level), draws, level))
 
     def fading_step(self, line: Line) -> float:
