@@ -186,6 +186,11 @@ class Inputs(Side):
         """The size that stands in for a zero: the median of all coordinates that are not zero."""
         return typical_size(self.x)[0]
 
+    def typical_beside(self, coordinate: int) -> float:
+        """Return the size of a typical coordinate of the same input; of all, if that is zero."""
+        part, _ = self.locate(coordinate)
+        return typical_size(self.x[part.stretch])[0] if self.x[part.stretch].any() else self.typical
+
     @cached_property
     def _typical(self) -> list[tuple[Part, float, bool]]:
         return [(part, *typical_size(self.x[part.stretch])) for part in self.parts.values()]

@@ -61,7 +61,7 @@ def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
         random=np.array([False]),
     )
     claimed, doubts = np.array([[claim]]), Doubts(own_rounding=own)
-    ruling = rule(made, claimed, np.array([[least]]), RTOL, noise, one, one < 0, doubts)
+    ruling = rule(made, claimed, np.array([[least]]), RTOL, noise, one, one, one < 0, doubts)
     why = reasons(ruling, made, claimed, noise, doubts)
     return int(ruling.verdict[0, 0]), str(why[0, 0])
 

@@ -28,6 +28,9 @@ CLEARLY = 2.0
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
+# Steps longer than this many times the size of x measure a different part of f.
+FARTHEST = 32.0
+
 # Values that change in steps are a staircase if they have up to four digits. With more digits, like
 # printed numbers, they stand for a smooth function.
 STAIRS = 3e4
@@ -69,6 +72,7 @@ def rule(
     rtol: float,
     noise: Noise,
     units: Array,
+    scales: Array,
     starved: Array,
     doubts: Doubts,
 ) -> Ruling:
@@ -84,8 +88,10 @@ def rule(
         The relative tolerance.
     noise : Noise
         The noise of f, and other facts about its values.
-    units, starved : ndarray, shape (lines,)
-        The unit of x along each line, and whether no evaluations were left for another witness.
+    units, scales : ndarray, shape (lines,)
+        The unit of x along each line, and the size of a typical entry, if that is larger.
+    starved : ndarray of bool, shape (lines,)
+        Whether no evaluations were left for another witness.
     doubts : Doubts
         Facts besides the witnesses.
     """
@@ -99,11 +105,13 @@ def rule(
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
-    accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None])
+    accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None], scales[:, None])
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
-    fails, agreed = _agreed(witnesses, off, refuses, starved[:, None])
+    sides = (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
+    sides &= step <= FARTHEST * scales[:, None]
+    fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))
     passing = np.where(passes, bar, np.inf)
@@ -136,7 +144,7 @@ def _finite(witnesses: Witnesses, claimed: Array, at: Witnesses, allowed: Array)
 
 
 def _agreed(
-    witnesses: Witnesses, off: Array, refuses: Array, starved: Array
+    witnesses: Witnesses, off: Array, refuses: Array, sides: Array, starved: Array
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
     bar, step, slope = witnesses.bar, witnesses.step, witnesses.slope
@@ -144,7 +152,6 @@ def _agreed(
     contradicted = fails.copy()
     if np.count_nonzero(refuses, axis=0).max(initial=0) < 2:
         return fails, chosen
-    sides = off <= FAIL_BARS * bar
     # At the edge of a domain slopes may grow without end, at least by the ratio of the steps (1.6)
     # from step to step. Their long bars overlap by chance.
     refuses = refuses & ((witnesses.state != State.EDGE) | (bar <= 0.3 * np.abs(slope)))
@@ -194,7 +201,9 @@ def leaves(witnesses: Witnesses) -> Array:
     return np.asarray(np.where(outside, witnesses.step, np.inf).min(axis=0))
 
 
-def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units: Array) -> Array:
+def _zero(
+    witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units: Array, scales: Array
+) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, over a length of 1, and to eight
@@ -206,7 +215,7 @@ def _zero(witnesses: Witnesses, claimed: Array, rtol: float, noise: Noise, units
     zero = zero & (np.abs(witnesses.slope) <= bar)
     zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
-    limits = witnesses.too_long | (witnesses.step >= np.maximum(1.0, units) / 10)
+    limits = witnesses.too_long | (witnesses.step >= scales / 10)
     far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
     return np.asarray(zero & far & noise.changed & ~noise.rounded)

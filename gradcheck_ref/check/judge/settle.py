@@ -14,6 +14,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import (
     CLEARLY,
+    FARTHEST,
     Doubts,
     Ruling,
     leaves,
@@ -41,9 +42,9 @@ VISIBLE, CLOSEST = 128.0, 8192
 # Where the unit of a coordinate is not between these, two first steps are tried.
 SMALL_UNIT, LARGE_UNIT = 0.1, 10.0
 
-# Steps are at most so many times as long as x (or 1): longer ones measure a different part of f. If
-# a long look was needed to find the stairs of f, that look was one unit long.
-FARTHEST, FARTHEST_ON_STAIRS = 32.0, 2.0
+# The longest steps, in units, if a long look was needed to find the stairs of f: that look was one
+# unit long.
+FARTHEST_ON_STAIRS = 2.0
 
 # The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
@@ -105,6 +106,7 @@ class Evidence:
         self.samples: Samples | None = None
         self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
         self.units = np.array([line.unit for line in lines])
+        self.scales = np.array([line.scale for line in lines])
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -156,7 +158,7 @@ class Evidence:
         """The verdicts on the claims."""
         at = self.witnesses.take(sharpest(self.witnesses))
         allowed, noise = self.least(self, at.slope, at.bar), self.question.noise
-        known = noise, self.units, self.starved, self.doubts
+        known = noise, self.units, self.scales, self.starved, self.doubts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
 
     @cached_property

@@ -55,8 +55,15 @@ class Line:
         """About the size of x along the line, as a step: the power of two that is closest to it."""
         if self.seed is not None:
             return 1.0
-        size = self.size or self.inputs.typical
+        size = self.size or self.inputs.typical_beside(self.start)
         return float(powers_of_two(np.array([math.sqrt(2) * size]))[0])
+
+    @cached_property
+    def scale(self) -> float:
+        """The unit, or the size of a typical entry beside it if that is larger."""
+        if self.seed is not None:
+            return 1.0
+        return max(self.unit, self.inputs.typical_beside(self.start))
 
     def coordinates(self, t: float) -> Array:
         """Return the flat vector of all coordinates a step of t away."""

@@ -169,8 +169,8 @@ class Noise:
             # Most lines may be silent by chance, and equal noise on both sides shows no jump.
             largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
             return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
-        # A table that is wider than the step says nothing about it, except for the rounding of f; the
-        # others give a mean.
+        # A table that is wider than the step tells the rounding of f there, and no more. The others
+        # give a mean.
         units = np.array([line.unit for line in lines])[:, None]
         fits = np.array([one * units <= steps for one in self.distances[: len(levels)]])
         mean = np.sum(fits * levels[:, None], axis=0) / fits.sum(axis=0)
