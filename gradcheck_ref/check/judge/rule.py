@@ -103,14 +103,16 @@ def rule(
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
+    # If no step of the size of x has a slope, longer ones have another.
+    near = step <= FARTHEST * scales[:, None]
+    refuses &= near | (near & np.isfinite(witnesses.slope)).any(axis=0)
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
     accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None], scales[:, None])
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
-    sides = (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
-    sides &= step <= FARTHEST * scales[:, None]
+    sides = near & (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
     fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))

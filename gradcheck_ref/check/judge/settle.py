@@ -27,7 +27,7 @@ from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read, sample
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE
+from gradcheck_ref.check.results import PASS, UNSURE
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
 # The first step, four moves, and two confirmations. Moves without other information, by 64 down or
@@ -256,11 +256,6 @@ class Evidence:
             yield self.question.noise.fading_step(self.lines[i])
         columns = np.flatnonzero((verdict == UNSURE) & ~np.isnan(self.question.ask.here))
         if not columns.size:
-            # If f rounds a part, such as a float16 loss beside a float64 penalty, that part is
-            # flat at short steps, rough at longer ones, and has its slope at still longer ones.
-            rough = (self.witnesses.state == State.ROUGH) & (verdict == FAIL)
-            rough &= self.witnesses.step >= self.best.step[i]
-            yield from UP * np.unique(self.witnesses.step[rough])
             return
         known = self.witnesses.at((slice(None), i, columns))
         still = known.state == State.FLAT
@@ -289,6 +284,9 @@ class Evidence:
         j = columns[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # the longest relative bar
         known = self.witnesses.at((slice(None), i, j))
         tried = known.state != State.NOTHING
+        near = known.step <= FARTHEST * self.scales[i]
+        if (tried & near & known.too_long).any():
+            tried &= near  # longer steps measure a different part of f
         last = known.at(np.flatnonzero(tried)[-1])
         # If the noise fades at short steps, a step that includes it is too long.
         fading = self.question.noise.fading_step(self.lines[i]) or np.inf
