@@ -287,14 +287,15 @@ class Evidence:
         near = known.step <= FARTHEST * self.scales[i]
         if (tried & near & known.too_long).any():
             tried &= near  # longer steps measure a different part of f
-        last = known.at(np.flatnonzero(tried)[-1])
         # If the noise fades at short steps, a step that includes it is too long.
         fading = self.question.noise.fading_step(self.lines[i]) or np.inf
         too_long = known.too_long | (CLEARLY * fading < known.step)
         too_long &= tried & (known.state != State.LOST)
+        long = float(np.where(too_long, known.step, np.inf).min())
+        tried &= known.step <= long
+        last = known.at(np.flatnonzero(tried)[-1])
         too_short = tried & ~too_long & np.isfinite(known.rounding)
         short = float(np.where(too_short, known.step, 0.0).max())
-        long = float(np.where(too_long, known.step, np.inf).min())
         same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
         if last.jump > 0 and same.max() > 1e5 * same.min():
             return 0.0  # the kink is at x: steps of so different lengths show the same jump
