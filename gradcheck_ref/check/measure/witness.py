@@ -196,7 +196,9 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
         apparent=apparent,
     )
     for side in (1, 0) if not np.isfinite(slope).all() else ():
-        _use_one_side(witnesses, moves[:, side], samples.places[:, side, :, None])
+        _use_one_side(
+            witnesses, moves[:, side], moves[:, 1 - side], samples.places[:, side, :, None]
+        )
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
@@ -236,11 +238,12 @@ def _extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
     return coarse, fine, fine + (fine - coarse) * (j / (h - j))
 
 
-def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array) -> None:
-    """Extrapolate one-sided slopes where f is finite on this side only."""
+def _use_one_side(witnesses: Witnesses, moves: Array, behind: Array, steps: Array) -> None:
+    """Extrapolate one-sided slopes where f is finite on this side only, and not behind x."""
     slopes = moves / steps
     coarse, fine, slope = _extrapolated(slopes, steps)
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
+    alone &= ~np.isfinite(behind).all(axis=1)  # not where only the numbers are too small
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
     first, second = np.abs(np.diff(slopes, axis=1)).swapaxes(0, 1)
