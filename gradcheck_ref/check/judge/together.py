@@ -60,8 +60,9 @@ class Together:
     """
 
     def __init__(self, question: Question) -> None:
-        # Lines leave enough evaluations for two witnesses of one entry.
-        left = question.most - (0 if question.limited else 2 * EACH)
+        # Lines leave enough evaluations for two witnesses of one entry. If the caller set the
+        # limit, they also use the one that is kept for the last question, which only a fail asks.
+        left = question.most + (1 if question.limited else -2 * EACH)
         self.question, self.on_lines = question, replace(question, most=left)
         self.suspects: list[Evidence] = []  # axes of entries that may be wrong
         self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
