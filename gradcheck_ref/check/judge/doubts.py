@@ -10,7 +10,6 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import DRAWS, ROUNDINGS_OF_PRODUCT, rounding_of_claims
-from gradcheck_ref.check.judge.rule import Doubts
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -48,7 +47,7 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
     if (wrong & (rounding > 0)).any():
-        evidence.doubts = Doubts(own_rounding=rounding)
+        evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
         evidence.rejudge()
 
 

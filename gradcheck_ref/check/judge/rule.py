@@ -54,6 +54,7 @@ class Doubts(NamedTuple):
 def sharpest(witnesses: Witnesses) -> Array:
     """Return the number of the witness with the shortest bar; if none has one, the least steep."""
     if len(witnesses.state) == 1:
+    excluded: Array | bool = False  # where random lines exclude an error as large as this
         return np.zeros(witnesses.state.shape[1:], int)
     bar = witnesses.bar
     vague = np.isinf(bar).all(axis=0)
@@ -115,7 +116,7 @@ def rule(
     # A claim of NaN fails wherever f has a slope; infinity fails if that slope is known well.
     known = at.bar <= np.maximum(np.abs(at.slope), allowed)
     verdict[(np.isnan(claimed) & np.isfinite(at.slope)) | (np.isinf(claimed) & known)] = FAIL
-    doubted = (doubts.tied | doubts.literal) & np.isfinite(claimed)
+    doubted = (doubts.tied | doubts.literal | doubts.excluded) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
