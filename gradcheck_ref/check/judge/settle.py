@@ -12,7 +12,16 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.rule import CLEARLY, Doubts, Ruling, passing, reasons, rule, sharpest
+from gradcheck_ref.check.judge.rule import (
+    CLEARLY,
+    FINDING_STEPS,
+    Doubts,
+    Ruling,
+    passing,
+    reasons,
+    rule,
+    sharpest,
+)
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -20,9 +29,9 @@ from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read,
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
-# The first step, four moves, and two confirmations. Moves without other information, by 64 down or
-# 16 up, reach any scale from 1e-9 to 1e2; a move to the size of x can reach others.
-MOST_STEPS = 7
+# The steps that find the scale of f, and two confirmations. A move without other information is by
+# UP or DOWN.
+MOST_STEPS = FINDING_STEPS + 2
 UP, DOWN = 16.0, 64.0
 
 # To confirm a refusal, the step is so long that rounding is 1/VISIBLE of the error, or of the
@@ -121,12 +130,8 @@ class Evidence:
         """Return the reason of each verdict, by line and output."""
         if (self.ruling.verdict == PASS).all():
             return passing(self.ruling)
-        noise = self.question.noise
-        reason = reasons(self.ruling, self.witnesses, self.claimed, noise, self.doubts)
-        tried = np.count_nonzero(self.witnesses.state != State.NOTHING, axis=0)
-        short = self.starved[:, None] & (tried <= 2) & ~np.isin(reason, ("zero", "nonfinite"))
-        reason[(self.ruling.verdict == UNSURE) & short] = "precision"
-        return reason
+        known = self.question.noise, self.starved[:, None], self.doubts
+        return reasons(self.ruling, self.witnesses, self.claimed, *known)
 
     @cached_property
     def witnesses(self) -> Witnesses:
