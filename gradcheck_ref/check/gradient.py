@@ -54,6 +54,7 @@ def check_gradient(
     max_evaluations : int, optional
         The largest number of calls of f, at least a dozen. With fewer calls there are fewer lines,
         and the report gives the limit for the entries. Below 51 the lines are too few for a pass.
+        If the calls run out, the reason is ``budget``, and the report says how many are enough.
     seed : int, default 0
         Seed for the signs of the random lines, and for the direction in which noise is measured.
     workers : int, Executor or map-like callable, optional

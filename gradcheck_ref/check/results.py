@@ -12,6 +12,9 @@ from gradcheck_ref.structure.parts import Part
 PASS, UNSURE, FAIL = 0, 1, 2
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail"}
 
+# The evaluations for every step that the check may try along an axis: seven steps of six.
+ALL_STEPS = 42
+
 # A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
 # fails by chance. Half of an exact jump counts only once.
 FAIL_BARS = 3.0
@@ -62,7 +65,7 @@ class Pair:
     verdict : ndarray of int, shape (rows, columns)
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
-        The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, precision,
+        The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, budget,
         step-underflow, domain-edge, isolated, nonfinite, nondeterministic, ignores-input, shape,
         dtype, structure.
     given : Given
@@ -135,8 +138,10 @@ class Certificate:
         The relative tolerance at which all of them would be vouched for.
     verdict : int
         PASS if the entries keep the required tolerance, else UNSURE.
-    zero : bool
-        Whether slopes and claims along all lines are zero except for rounding, as at an optimum.
+    reason : str
+        ok for a pass, else the reason: zero, if slopes and claims along all lines are zero except
+        for rounding, as at an optimum; kink, if f has one at x along a line; budget, if the
+        evaluations ran out before there were enough lines; else precision.
     against : tuple of float, or None
         The claim along the line that contradicts the claims most, the slope there, and its error
         bar; None if the claims fit along all lines.
@@ -150,7 +155,7 @@ class Certificate:
     chance: float
     rtol: float
     verdict: int
-    zero: bool = False
+    reason: str = "precision"
     against: tuple[float, float, float] | None = None
 
 

@@ -376,6 +376,19 @@ def test_an_input_is_ignored_by_f_if_none_of_its_entries_moves_f(f, ignores):
     assert "W: 11 of 11 measured entries differ" in str(report)
 
 
+@pytest.mark.parametrize("size", [1, 2, 20, 72])
+@pytest.mark.parametrize(
+    ("f", "ignores"),
+    [(lambda x: 3.0, True), (lambda x: np.maximum(x[0], 1.0), False)],
+    ids=["a constant", "a clipped entry"],
+)
+def test_enough_evaluations_are_left_to_ask_if_f_ignores_an_input(f, ignores, size):
+    x = np.arange(1.0, size + 1)
+    report = check_gradient(f, x, 2 * x)
+    assert report.verdict == "fail"
+    assert [fault.reason for fault in report.faults] == ["ignores-input"] * ignores
+
+
 def test_a_closure_is_named_once_for_all_its_parameters():
     params = {"W": np.ones(2), "b": np.array(0.5)}
     report = check_gradient(

@@ -46,7 +46,7 @@ def rough(step, slope=1.0):
     return seen(slope, step, state=State.ROUGH)
 
 
-def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
+def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0, starved=False):
     """Return verdict and reason of one claim at x = 1, where f is 1."""
     made = [*witnesses, seen(np.inf, np.inf, state=State.NOTHING)]
     made = Witnesses(**{k: np.array([[[one[k]]] for one in made]) for k in made[-1]})
@@ -61,8 +61,9 @@ def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0):
         random=np.array([False]),
     )
     claimed, doubts = np.array([[claim]]), Doubts(own_rounding=own)
-    ruling = rule(made, claimed, np.array([[least]]), RTOL, noise, one, one, one < 0, doubts)
-    why = reasons(ruling, made, claimed, noise, doubts)
+    lack = np.array([starved])
+    ruling = rule(made, claimed, np.array([[least]]), RTOL, noise, one, one, lack, doubts)
+    why = reasons(ruling, made, claimed, noise, lack[:, None], doubts)
     return int(ruling.verdict[0, 0]), str(why[0, 0])
 
 
@@ -131,6 +132,10 @@ TABLE = {
     "a longer step might show a slope": (1e-16, [noisy(3e-14, 1e-3, 1e-12)], UNSURE, "zero"),
     "f is too noisy to show that a slope is 0": (
         1e-16, [noisy(3e-4, 1e-3, 1e-2)], UNSURE, "noise"),
+    "a kink that is below rounding at a short step": (
+        0.1, [kink(0.35, 1e-2, 0.25), noisy(0.35, 1e-13, 0.2)], UNSURE, "kink"),
+    "no kink, and below rounding at a short step": (
+        0.1, [noisy(0.35, 1e-13, 0.2)], UNSURE, "zero"),
     "the claim is more than rounding": (
         1e-3, [noisy(3e-14, 1e-3, 1e-12), noisy(3e-14, 1e-1, 1e-14)], FAIL, "wrong"),
     # 6. Else unsure, for the largest part of the sharpest bar: rows above. And what is no number
@@ -165,6 +170,29 @@ def test_the_verdict_follows_from_the_set_of_witnesses(
     got, why = judged(claim, *(list(witnesses)[::-1] if backwards else witnesses))
     assert got == verdict
     assert reason in (None, why)
+
+
+# A claim, its witnesses, and the reason, if no evaluations were left for more of them.
+STARVED = {
+    "nothing was asked": (2.0, [], "budget"),
+    "f is rough at the only step": (2.0, [rough(1e-2)], "budget"),
+    "too vague to accept": (2.0, [seen(2.0, 1e-3, 1e-4)], "budget"),
+    "only one refuses": (3.0, [seen(2.0, 1e-3)], "budget"),
+    "both are 0 except for rounding": (1e-16, [noisy(3e-14, 1e-3, 1e-12)], "zero"),
+    "f is not finite at four steps": (
+        2.0, [seen(0.0, 64.0**-k, state=State.OUTSIDE) for k in range(1, 5)], "budget"),
+    "f is not finite at five steps, which is all that find a scale": (
+        2.0, [seen(0.0, 64.0**-k, state=State.OUTSIDE) for k in range(1, 6)], "domain-edge"),
+    "the kink shows already": (0.9, KINK[:1], "kink"),
+    "the stairs show already": (2.0, [seen(2.0, 1e-1, 1e-3), flat(1e-6)], "stairs"),
+    "one accepts": (2.0, [seen(2.0, 1e-3)], "ok"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "witnesses", "reason"), STARVED.values(), ids=STARVED)
+def test_the_reason_is_budget_unless_the_witnesses_show_another(claim, witnesses, reason):
+    assert judged(claim, *witnesses, starved=True)[1] == reason
+    assert judged(claim, *witnesses)[1] != "budget"
 
 
 # A claim, what is known besides of it or of f, and the verdict where two are sure of a slope of 2.

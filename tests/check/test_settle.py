@@ -1,10 +1,15 @@
 """No right gradient fails, however f misleads; and what can be seen is seen."""
 
+import re
+
 import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref.check.judge.settle import MOST_STEPS
 from gradcheck_ref.check.measure.long_look import LOOK
+from gradcheck_ref.check.measure.witness import EACH
+from gradcheck_ref.check.results import ALL_STEPS
 
 # A family is made at random: f, a point, and the gradient, all from a generator.
 FAMILIES = {}
@@ -324,3 +329,73 @@ def test_a_check_of_up_to_99_entries_takes_at_most_1000_evaluations(name, size):
     x = np.random.default_rng(size).normal(size=size)
     for claim in (np.zeros(size), np.cos(x), -x):
         assert check_gradient(HARD[name], x, claim).evaluations <= 1000
+
+
+# --- the evaluations run out ------------------------------------------------------------------
+
+# Right gradients that take more than one look at an entry.
+COSTLY = {
+    "waves": (lambda x: np.sum(np.sin(1e3 * x)), lambda x: 1e3 * np.cos(1e3 * x)),
+    "a large offset": (lambda x: 1e6 + np.sum(np.sin(x)), np.cos),
+}
+
+
+def test_the_number_counts_every_step_that_the_check_may_try():
+    assert ALL_STEPS == MOST_STEPS * EACH
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, 12), (3, 30), (8, 60)])
+@pytest.mark.parametrize("name", COSTLY)
+def test_the_number_of_evaluations_that_a_report_names_is_enough(name, size, most):
+    f, slope = COSTLY[name]
+    x = np.random.default_rng(0).normal(size=size)
+    short = check_gradient(f, x, slope, max_evaluations=most)
+    assert (short.verdict, short.reason) == ("unsure", "budget")
+    named = re.search(r"use max_evaluations=(\d+), which is enough", " ".join(str(short).split()))
+    assert check_gradient(f, x, slope, max_evaluations=int(named[1])).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("f", "claim", "reason"),
+    [(lambda x: np.abs(x).sum(), 0.0, "kink"), (lambda x: np.sin(1e3 * x).sum(), 1e3, "budget")],
+    ids=["a kink", "a wave"],
+)
+def test_a_kink_that_was_seen_is_the_reason_though_the_evaluations_ran_out(f, claim, reason):
+    report = check_gradient(f, np.zeros(6), np.full(6, claim), max_evaluations=50)
+    assert (report.verdict, set(report.pairs[0].reason.flat)) == ("unsure", {reason})
+
+
+def bilinear(image, place):
+    """Return the value of an image between its pixels."""
+    (i, j), (a, b) = place.astype(int), place % 1
+    top = (1 - b) * image[i, j] + b * image[i, j + 1]
+    return (1 - a) * top + a * ((1 - b) * image[i + 1, j] + b * image[i + 1, j + 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(3))
+def test_slopes_at_a_whole_offset_are_at_a_kink_and_not_zero(seed, dtype):
+    rng = np.random.default_rng(seed)
+    image, at = rng.normal(size=(6, 6)).astype(dtype), rng.integers(1, 4, (5, 2))
+    weights, offsets = rng.normal(size=5).astype(dtype), np.zeros((5, 2), dtype)
+
+    def f(offsets):
+        places = at.astype(dtype) + offsets
+        return sum(w * bilinear(image, p) for w, p in zip(weights, places, strict=True))
+
+    i, j = at.T
+    claim = np.stack([image[i + 1, j] - image[i, j], image[i, j + 1] - image[i, j]], axis=1)
+    report = check_gradient(f, offsets, weights[:, None] * claim)
+    assert (report.verdict, set(report.pairs[0].reason.flat)) == ("unsure", {"kink"})
+
+
+@pytest.mark.parametrize(("tiny", "reason"), [(1e-310, "kink"), (5e-324, "kink"), (1e-3, "ok")])
+def test_a_relu_beside_a_denormal_number_has_a_kink_and_no_edge(tiny, reason):
+    x = np.array([1.0, tiny, -0.5])
+    report = check_gradient(lambda x: np.maximum(x, 0).sum(), x, 1.0 * (x > 0))
+    assert report.reason == reason
+
+
+def test_a_number_beside_the_edge_of_a_domain_keeps_its_reason():
+    report = check_gradient(lambda x: np.sum(np.sqrt(1 - x)), np.array([1.0]), np.array([-1.0]))
+    assert (report.verdict, report.reason) == ("unsure", "domain-edge")

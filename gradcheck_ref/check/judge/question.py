@@ -37,7 +37,8 @@ class Question:
     @property
     def affordable(self) -> int:
         """How many witnesses the remaining evaluations allow."""
-        return int(max(0, self.most - self.ask.evaluations) // EACH)
+        # One more stays for the last question: does f change if a whole input moves?
+        return int(max(0, self.most - self.ask.evaluations - 1) // EACH)
 
     def claimed_at(self, rows: Array) -> Array:
         """Return the claims for some coordinates, (rows, outputs)."""

@@ -7,7 +7,8 @@
 4. *Fail*: two witnesses with clearly different steps refuse, and agree with each other. No witness
    that contradicts them has a shorter step or agrees with the claim.
 5. Also *pass*: f does not change and the claim is exactly 0; or both are 0 except for rounding.
-6. Otherwise *unsure*: the evidence cannot tell. The largest part of the shortest bar says why.
+6. Otherwise *unsure*: the evidence cannot tell. The largest part of the shortest bar says why, or
+   the evaluations ran out.
 
 A staircase, a wave, a pole, a spike and noise need no rule of their own: their witnesses disagree.
 """
@@ -31,6 +32,10 @@ TOUCHING = 1.25
 # Steps longer than this many times the size of x measure a different part of f.
 FARTHEST = 32.0
 
+# The first step and four moves, by 64 down or 16 up, reach any scale from 1e-9 to 1e2; a move to
+# the size of x can reach others.
+FINDING_STEPS = 5
+
 # Values that change in steps are a staircase if they have up to four digits. With more digits, like
 # printed numbers, they stand for a smooth function.
 STAIRS = 3e4
@@ -53,6 +58,7 @@ class Doubts(NamedTuple):
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
     literal: Array | bool = False  # where the claim is the slope of f between two of its stairs
     refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
+    excluded: Array | bool = False  # where random lines exclude an error as large as this
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -126,7 +132,7 @@ def rule(
     # A claim of NaN is no number, so it fails wherever f can be measured.
     verdict[np.isnan(claimed) & (at.state <= State.OUTSIDE)] = FAIL
     verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
-    doubted = (doubts.tied | doubts.literal) & np.isfinite(claimed)
+    doubted = (doubts.tied | doubts.literal | doubts.excluded) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     verdict = np.where(doubts.refuted, FAIL, verdict)
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
@@ -223,6 +229,11 @@ def _zero(
     return np.asarray(zero & far & noise.changed & ~noise.rounded)
 
 
+def clear_jump(witnesses: Witnesses) -> Array:
+    """Return where the slope of f jumps at x, by more than rounding."""
+    return np.asarray(witnesses.jump > 4 * witnesses.rounding)
+
+
 def passing(ruling: Ruling) -> Array:
     """Return the reason of each claim, if it passes."""
     return np.where(ruling.flat, "flat", "ok").astype("<U32")  # long enough for any reason
@@ -230,12 +241,18 @@ def passing(ruling: Ruling) -> Array:
 
 @QUIETLY
 def reasons(
-    ruling: Ruling, witnesses: Witnesses, claimed: Array, noise: Noise, doubts: Doubts
+    ruling: Ruling,
+    witnesses: Witnesses,
+    claimed: Array,
+    noise: Noise,
+    starved: Array,
+    doubts: Doubts,
 ) -> Array:
     """Return the reason of each verdict, in the words of `Pair.reason`."""
     verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
+    zero &= at.bar <= 128 * noise.eps * at.size / at.step
     still = state == State.FLAT
     # Flat at a step, although rounding could not hide there how f changes at longer ones.
     moves = (state == State.SMOOTH) | ((state == State.ROUGH) & nothing)
@@ -250,7 +267,13 @@ def reasons(
     nearest = witnesses.take(shortest).state
     at_edge = (nearest == State.EDGE) | (nearest == State.OUTSIDE)
     at_edge &= nothing | (at.state == State.EDGE)
-    jumps = (witnesses.jump > 4 * witnesses.rounding).any(axis=0)
+    jumps = clear_jump(witnesses).any(axis=0)
+    zero &= ~jumps  # at steps too short to show the kink, its slopes are below rounding
+    isolated = nothing & (nearest == State.ALONE)
+    # The evaluations ran out before all steps were tried that find the scale of f, and before the
+    # witnesses showed a reason that more of them would not change.
+    tried = np.count_nonzero(state != State.NOTHING, axis=0)
+    early = starved & (tried < FINDING_STEPS) & ~(jumps | moves.any(axis=0) | zero | isolated)
     reason = passing(ruling)
     for name, where in (
         ("wrong", verdict == FAIL),
@@ -258,10 +281,11 @@ def reasons(
         ("noise", unsure),
         ("kink", unsure & (at.too_long | nothing | jumps)),
         ("stairs", unsure & stairs & ~jumps),
-        ("zero", unsure & zero & (at.bar <= 128 * noise.eps * at.size / at.step)),
+        ("zero", unsure & zero),
         ("domain-edge", unsure & at_edge),
-        ("isolated", unsure & nothing & (nearest == State.ALONE)),
+        ("isolated", unsure & isolated),
         ("step-underflow", unsure & nothing & (state == State.LOST).any(axis=0)),
+        ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),
         ("stairs", unsure & (doubts.literal | (doubts.tied & (claimed == 0)))),

@@ -15,6 +15,7 @@ from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import (
     CLEARLY,
     FARTHEST,
+    FINDING_STEPS,
     Doubts,
     Ruling,
     leaves,
@@ -30,9 +31,9 @@ from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read,
 from gradcheck_ref.check.results import PASS, UNSURE
 from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
-# The first step, four moves, and two confirmations. Moves without other information, by 64 down or
-# 16 up, reach any scale from 1e-9 to 1e2; a move to the size of x can reach others.
-MOST_STEPS = 7
+# The steps that find the scale of f, and two confirmations. A move without other information is by
+# UP or DOWN.
+MOST_STEPS = FINDING_STEPS + 2
 UP, DOWN = 16.0, 64.0
 
 # To confirm a refusal, the step is so long that rounding is 1/VISIBLE of the error, or of the
@@ -135,16 +136,8 @@ class Evidence:
         """Return the reason of each verdict, by line and output."""
         if (self.ruling.verdict == PASS).all():
             return passing(self.ruling)
-        noise = self.question.noise
-        reason = reasons(self.ruling, self.witnesses, self.claimed, noise, self.doubts)
-        tried = np.count_nonzero(self.witnesses.state != State.NOTHING, axis=0)
-        short = (
-            self.starved[:, None]
-            & (tried <= 2)
-            & ~np.isin(reason, ("zero", "isolated", "nonfinite"))
-        )
-        reason[(self.ruling.verdict == UNSURE) & short] = "precision"
-        return reason
+        known = self.question.noise, self.starved[:, None], self.doubts
+        return reasons(self.ruling, self.witnesses, self.claimed, *known)
 
     @cached_property
     def witnesses(self) -> Witnesses:

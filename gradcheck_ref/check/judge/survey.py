@@ -20,12 +20,12 @@ from gradcheck_ref.check.measure.witness import EACH, State
 from gradcheck_ref.check.results import FAIL, Certificate
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
-# them. Up to AXES_IN_DOUBT, all axes are measured if lines leave a doubt.
+# them. Up to AXES_IN_DOUBT, the axes of all entries that lines leave in doubt are measured, and all
+# axes if a line refuses its claim.
 ALL_AXES, AXES_IN_DOUBT = 32, 99
 
-# At most 40 evaluations for each coordinate, noise included, besides the long look, and 1000 for a
-# check. For many
-# coordinates that is less than central differences on every axis take.
+# By default at most 40 evaluations for each coordinate, noise included, besides the long look, and
+# 1000 for a check. For many coordinates that is less than central differences on every axis take.
 MOST_EACH, MOST = 40, 1000
 
 # About half of the entries that are measured on an axis need a second witness.
@@ -37,10 +37,9 @@ EXAMPLES = 10
 
 def budget(size: int, max_evaluations: int | None) -> int:
     """Return how often f may be called for this many coordinates."""
-    most = LOOK + MOST_EACH * size
     if max_evaluations is not None:
-        return min(most, max_evaluations)
-    return min(most if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
+        return max_evaluations
+    return min(LOOK + MOST_EACH * size if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
 
 
 def usual_cost(size: int) -> int:
@@ -90,19 +89,20 @@ def _together(question: Question) -> Findings:
             agree = _agree(together)
 
     size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
-    all_axes = few and bool(not agree or unconfirmed.size or together.corrections)
-    if all_axes:
-        rows = np.arange(size)
-    elif agree:
-        affordable = int(question.affordable / WITNESSES_EACH)
-        rows = unconfirmed[:affordable]
-        if unconfirmed.size > affordable and not question.demanded:
-            rows = rows[:0]  # a few of many are no evidence about the others
-    else:
+    affordable = int(question.affordable / WITNESSES_EACH)
+    if few:
+        rows = unconfirmed if agree else np.arange(size)
+    elif not agree:
         rows = _examples(together, endless)
+    elif unconfirmed.size > affordable and not question.demanded:
+        rows = unconfirmed[:0]  # a few of many are no evidence about the others
+    else:
+        rows = unconfirmed[:affordable]
     on_axes = axes_of(question, rows, together.suspects)
+    if agree:
+        together.exclude(on_axes)
     reached, certificate = int(np.count_nonzero(on_axes.reached)), None
-    if agree and not all_axes:
+    if agree and reached < size:
         vouched = size - len(together.corrections) - unconfirmed.size
         certificate = together.certificate(reached, vouched, question.demanded)
     elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():

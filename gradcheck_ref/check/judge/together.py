@@ -13,6 +13,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.rule import clear_jump
 from gradcheck_ref.check.judge.settle import Evidence, axes, first_step
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
@@ -60,8 +61,9 @@ class Together:
     """
 
     def __init__(self, question: Question) -> None:
-        # Lines leave enough evaluations for two witnesses of one entry.
-        left = question.most - (0 if question.limited else 2 * EACH)
+        # Lines leave enough evaluations for two witnesses of one entry. If the caller set the
+        # limit, they also use the one that is kept for the last question, which only a fail asks.
+        left = question.most + (1 if question.limited else -2 * EACH)
         self.question, self.on_lines = question, replace(question, most=left)
         self.suspects: list[Evidence] = []  # axes of entries that may be wrong
         self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
@@ -183,6 +185,18 @@ class Together:
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 
     @QUIETLY
+    def exclude(self, on_axes: Evidence) -> None:
+        """Doubt each fail on an axis whose error is so large that these lines exclude it.
+
+        The lines agree with the claims, so steps along such an axis are too long for its slope.
+        """
+        error = np.abs(on_axes.residual) * on_axes.units[:, None]
+        corrected = np.isin(on_axes.rows, [*self.corrections])[:, None]
+        excluded = (error > 2 * self.within()) & ~corrected
+        on_axes.doubts = on_axes.doubts._replace(excluded=excluded)
+        on_axes.rejudge()
+
+    @QUIETLY
     def unconfirmed(self) -> Array:
         """Return the coordinates whose allowed error is less than T, the largest effect first."""
         within = self.within()
@@ -241,6 +255,13 @@ class Together:
         passes &= (lines >= FEWEST_LINES or not entries) and against is None
         zero = (np.abs(best.slope) <= best.bar) & np.isin(self.evidence.reasons(), ("zero", "ok"))
         zero &= np.abs(self.evidence.claimed) <= FAIL_BARS * best.bar
+        reasons = (
+            ("ok", passes),
+            ("zero", lines and zero.all()),
+            ("kink", clear_jump(best).any()),
+            ("budget", lines < FEWEST_LINES),
+            ("precision", True),
+        )
         wanted = self.target if self.entrywise else question.rtol * self.typical
         upstreams = 0 if mix is None else len(mix)
         return Certificate(
@@ -253,7 +274,7 @@ class Together:
             # If the entry with the smallest allowed error is confirmed, all are.
             rtol=float(np.nanmax(reached / wanted, initial=0.0)) * question.rtol,
             verdict=PASS if passes else UNSURE,
-            zero=bool(lines and zero.all()),
+            reason=next(name for name, applies in reasons if applies),
             against=against,
         )
 

@@ -28,12 +28,13 @@ FAR = 2.0**-3
 def results_of(findings: Findings) -> tuple[Pair, ...]:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
+    still = list(_still(evidence))  # before other doubts spend the evaluations
     weigh_own_rounding(evidence)
     weigh_stairs(evidence)
     weigh_ties(evidence)
     reason, jump = evidence.reasons(), 0.0
     if (evidence.ruling.verdict == FAIL).any():
-        _note_ignored(evidence, reason)
+        _note_ignored(evidence, reason, still)
         jump = 0.0 if claims.faults else jump_near(evidence)
     if claims.faults:
         verdict, others = evidence.ruling.verdict, findings.certificate
@@ -42,25 +43,40 @@ def results_of(findings: Findings) -> tuple[Pair, ...]:
     return tuple(_pairs(evidence, reason, jump))
 
 
-def _note_ignored(evidence: Evidence, reason: Array) -> None:
-    """Report a fault if f never changes with an input whose claimed gradient is not zero."""
-    question, ignored, state = evidence.question, [], evidence.witnesses.state
+def _still(evidence: Evidence) -> Iterator[Part]:
+    """Yield the inputs that never change f, although a claimed gradient is not zero.
+
+    Cost: 1 evaluation for each.
+    """
+    question, state = evidence.question, evidence.witnesses.state
+    ask = question.ask
     still, no_slope = state == State.FLAT, state > State.ROUGH
     unmoved = still.any(axis=0) & (still | no_slope).all(axis=0)
-    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    ask = question.ask
     for part in ask.inputs.parts.values():
         mine = part.holds(evidence.rows)
-        if not (fails[mine].any() and unmoved[mine].all()):
+        if not (_fails(evidence)[mine].any() and unmoved[mine].all()):
             continue
         # All entries together may change f, as only the largest changes a max.
         line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
-        if not question.affordable or (ask.many([(line, FAR)]) != ask.here).any():
-            continue
-        reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
-        ignored.append(part.name)
+        if ask.evaluations < question.most and (ask.many([(line, FAR)]) == ask.here).all():
+            yield part
+
+
+def _fails(evidence: Evidence) -> Array:
+    """Return where a finite claim fails."""
+    return np.asarray((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed))
+
+
+def _note_ignored(evidence: Evidence, reason: Array, still: list[Part]) -> None:
+    """Report a fault for inputs that never change f, if a claim still fails."""
+    fails, ignored = _fails(evidence), []
+    for part in still:
+        mine = part.holds(evidence.rows)
+        if fails[mine].any():
+            reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
+            ignored.append(part.name)
     if ignored:
-        question.claims.ignored(ignored)
+        evidence.question.claims.ignored(ignored)
 
 
 def _pairs(evidence: Evidence, reason: Array, jump: float) -> Iterator[Pair]:

@@ -165,5 +165,7 @@ def short_steps(steps: Array, spacings: Array) -> Array:
 
     Short steps keep their length: they are multiples of a spacing, or x is 0.
     """
-    grid = 8 * spacings
-    return np.where(np.abs(steps) > 2**7 * grid, np.rint(steps / grid) * grid, steps)
+    grid, length = 8 * spacings, np.abs(steps)
+    # All numbers of more than 2**53 spacings are multiples of a spacing.
+    rounds = (length > 2**7 * grid) & (length < 2**53 * grid)
+    return np.where(rounds, np.rint(steps / np.where(rounds, grid, 1.0)) * grid, steps)

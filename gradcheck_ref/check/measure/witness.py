@@ -200,7 +200,8 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
         trend=np.zeros(still.shape),
     )
     for side in (1, 0) if not np.isfinite(slope).all() else ():
-        _use_one_side(witnesses, moves[:, side], samples.places[:, side, :, None], floor / h)
+        sides = moves[:, side], moves[:, 1 - side]
+        _use_one_side(witnesses, *sides, samples.places[:, side, :, None], floor / h)
     _discard(witnesses, moves, floor, samples)
     return witnesses
 
@@ -240,8 +241,10 @@ def _extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
     return coarse, fine, fine + (fine - coarse) * (j / (h - j))
 
 
-def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array, least: Array) -> None:
-    """Extrapolate one-sided slopes where f is finite on this side only.
+def _use_one_side(
+    witnesses: Witnesses, moves: Array, behind: Array, steps: Array, least: Array
+) -> None:
+    """Extrapolate one-sided slopes where f is finite on this side only, and not behind x.
 
     ``least`` is the effect of rounding on a slope, without noise: at an edge f itself may turn
     so sharply that it looks like noise.
@@ -249,6 +252,7 @@ def _use_one_side(witnesses: Witnesses, moves: Array, steps: Array, least: Array
     slopes = moves / steps
     coarse, fine, slope = _extrapolated(slopes, steps)
     alone = ~np.isfinite(witnesses.slope) & np.isfinite(slope)
+    alone &= ~np.isfinite(behind).all(axis=1)  # not where only the numbers are too small
     # The differences of slopes that converge shrink like the steps (0.6). At the end of the domain
     # of sqrt or x log x they do not.
     first, second = np.abs(np.diff(slopes, axis=1)).swapaxes(0, 1)

@@ -162,9 +162,10 @@ class Report:
         verdict, worst = self.verdict, self.worst
         if verdict == "pass":
             return "ok"
-        # If no single entry has that verdict, the entries that lines measured have it.
-        of_lines = "zero" if self.certificate and self.certificate.zero else "precision"
-        return worst.reason if worst and worst.verdict == verdict else of_lines
+        if worst and worst.verdict == verdict:
+            return worst.reason
+        assert self.certificate is not None  # the entries that lines measured have that verdict
+        return self.certificate.reason
 
     @property
     def worst(self) -> Entry | None:
@@ -340,7 +341,7 @@ class Report:
         """
         keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
         keys += " faults notes diagnoses blind_spots worst"
-        data: dict[str, Any] = {"version": 2}  # raised when the meaning of a key changes
+        data: dict[str, Any] = {"version": 3}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]
         # Numbers that are not finite come back as text.

@@ -6,8 +6,11 @@ from typing import Any
 
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
-from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
+from gradcheck_ref.check.results import ALL_STEPS, FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
+
+# A number of evaluations that is recommended is a multiple of this.
+ROUND = 50
 
 
 def undecided(report: Any) -> Iterator[str]:
@@ -33,6 +36,11 @@ def undecided(report: Any) -> Iterator[str]:
 def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
     lines, more = random_lines(certificate), f"use a larger {setting('max_evaluations')}"
+    if certificate.reason == "kink":
+        said = f"{lines} do not decide about {certificate.entries} entries, because f has a kink "
+        said += "or a jump at this point, for example where entries are zero or tied"
+        seen = certificate.against and f"at worst {numbers_of(*certificate.against)}"
+        return said, seen or "", f"check at another point, such as one without ties, or {more}"
     if certificate.against:
         said = (
             f"taken together, the claims for {certificate.entries} entries disagree with f along "
@@ -43,7 +51,7 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
         said += f"but so few lines miss a wrong entry one time in {round(1 / certificate.chance)}"
         return said, "", more
-    if certificate.zero:
+    if certificate.reason == "zero":
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"
         return zero, "", "check at another point, such as one before the optimum"
     asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(certificate.rtol)
@@ -110,7 +118,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
         "rounded": f"hidden by rounding: no value of f has more than {report.digits} digits",
         "kink": "at a kink or jump of f, or where f is vertical or bends too sharply to measure",
         "stairs": f"on a staircase: {output} changes in steps, so near and far points disagree",
-        "precision": "known less precisely than the tolerance requires",
+        "budget": f"not settled, because {report.evaluations} evaluations of f were not enough",
         "noise": "hidden by noise in f, or by rounding",
         "zero": "zero except for the rounding of f: a factor of 2 would not show",
         "nondeterministic": "hidden because f gives a different value when it is called again",
@@ -129,10 +137,7 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
             "rounding or float32, and pass labels as integers"
         ),
         "stairs": f"{in_float64}. {in_steps}",
-        "precision": (
-            "compute f with less cancellation, or in a longer dtype, or give an "
-            f"{setting('atol')} that suits f, or a larger {setting('max_evaluations')}"
-        ),
+        "budget": f"{_more_evaluations(report)}, or check fewer inputs at once",
         "noise": in_float64,
         "zero": "check at another point, such as one before the optimum",
         "nondeterministic": "seed the random numbers in f, so that equal inputs give equal values",
@@ -145,6 +150,20 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
         "nonfinite": "look at f first: a division by 0, the logarithm of 0, an overflow?",
     }
     return meaning[reason], advice[reason]
+
+
+def _more_evaluations(report: Any) -> str:
+    """Say how many evaluations are enough, if lines do not leave more entries to measure."""
+    if report.certificate and report.certificate.verdict == UNSURE:
+        return f"use a larger {setting('max_evaluations')}"
+    left = {
+        (pair.input.name, row)
+        for pair in report.pairs
+        for row in pair.rows[(pair.reason == "budget").any(axis=1)].tolist()
+    }
+    needed = report.evaluations + len(left) * ALL_STEPS
+    enough = setting("max_evaluations", f"{math.ceil(needed / ROUND) * ROUND}")
+    return f"use {enough}, which is enough for every step that the check tries"
 
 
 def _evidence(entry: Any, reason: str) -> str:
