@@ -29,7 +29,11 @@ def test_an_axis_knows_its_size_and_its_spacing():
     axes = [Line(inputs, i, i + 1) for i in range(3)]
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
-    assert [axis.unit for axis in axes] == [4, 2, 0.25]  # that of the median, 1.6, for a zero
+    assert [axis.unit for axis in axes] == [
+        4,
+        4,
+        0.25,
+    ]  # for a zero that of the others in its input
 
 
 @pytest.mark.parametrize("beside", [(), (np.array([1.0]),)], ids=["alone", "beside float64"])

@@ -116,7 +116,7 @@ def test_a_claim_at_a_kink_is_placed_among_the_slopes(analytic, said):
         ("stairs", ["on a staircase: f changes in steps", "numeric 1.0", "If f is meant to"]),
         (
             "budget",
-            ["not settled, because 20 eval", "only an error above", "use max_evaluations=100, whi"],
+            ["not settled, because 17 eval", "only an error above", "use max_evaluations=100, whi"],
         ),
     ],
 )

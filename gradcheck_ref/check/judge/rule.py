@@ -273,18 +273,20 @@ def reasons(
     # The evaluations ran out before all steps were tried that find the scale of f, and before the
     # witnesses showed a reason that more of them would not change.
     tried = np.count_nonzero(state != State.NOTHING, axis=0)
-    early = starved & (tried < FINDING_STEPS) & ~(jumps | moves.any(axis=0) | zero | isolated)
+    early = (
+        starved & (tried < FINDING_STEPS) & ~(jumps | moves.any(axis=0) | zero | isolated)
+    )
     reason = passing(ruling)
     for name, where in (
         ("wrong", verdict == FAIL),
         ("nonfinite", (verdict == FAIL) & ~np.isfinite(claimed)),
         ("noise", unsure),
         ("kink", unsure & (at.too_long | nothing | jumps)),
-        ("stairs", unsure & stairs & ~jumps),
+        ("stairs", unsure & stairs & (~jumps | ((claimed == 0) & moves.any(axis=0)))),
         ("zero", unsure & zero),
         ("domain-edge", unsure & at_edge),
         ("isolated", unsure & isolated),
-        ("step-underflow", unsure & nothing & (state == State.LOST).any(axis=0)),
+        ("step-underflow", unsure & nothing & ~at_edge & (state == State.LOST).any(axis=0)),
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),

@@ -24,9 +24,10 @@ from gradcheck_ref.check.results import FAIL, Certificate
 # axes if a line refuses its claim.
 ALL_AXES, AXES_IN_DOUBT = 32, 99
 
-# By default at most 40 evaluations for each coordinate, noise included, besides the long look, and
-# 1000 for a check. For many coordinates that is less than central differences on every axis take.
-MOST_EACH, MOST = 40, 1000
+# By default at most 40 evaluations for each coordinate, and 30 for the long look, the noise and the
+# calls at x; and 1000 for a check. For many coordinates that is less than central differences on
+# every axis take.
+MOST_EACH, BESIDE, MOST = 40, 30, 1000
 
 # About half of the entries that are measured on an axis need a second witness.
 WITNESSES_EACH = 1.5
@@ -39,7 +40,7 @@ def budget(size: int, max_evaluations: int | None) -> int:
     """Return how often f may be called for this many coordinates."""
     if max_evaluations is not None:
         return max_evaluations
-    return min(LOOK + MOST_EACH * size if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
+    return min(BESIDE + MOST_EACH * size if size <= AXES_IN_DOUBT else 2 * size - 1, MOST)
 
 
 def usual_cost(size: int) -> int:
