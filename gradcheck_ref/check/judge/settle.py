@@ -54,8 +54,9 @@ Least = Callable[["Evidence", Array, Array], Array]
 @QUIETLY
 def first_step(question: Question) -> float:
     """Return the first step in units of x: that of stage 5, for the precision of f."""
-    jump = np.nan_to_num(question.noise.jump / np.abs(question.ask.here)).max(initial=0.0)
-    return FIRST_STEP * math.pow(max(question.ask.precision, jump) / 2.0**-52, 1 / 5)
+    noise, here = question.noise, np.abs(question.ask.here)
+    stair = np.nan_to_num(noise.resolution / here, posinf=0.0).max(initial=0.0)
+    return FIRST_STEP * math.pow(max(question.ask.precision, stair) / 2.0**-52, 1 / 5)
 
 
 def axes(question: Question, rows: Array) -> "Evidence":
