@@ -214,11 +214,12 @@ def _zero(
 ) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
-    The bar must be short enough to show a slope that matters, over a length of 1, and to eight
-    digits of f over the length of x. And the longest useful step must have been tried: if f has a
-    large offset, the rounding of f may hide a slope at short steps.
+    The bar must be short enough to show a slope that matters, to eight digits of f over the length
+    of x. And the longest useful step must have been tried: if f has a large offset, the rounding of
+    f may hide a slope at short steps.
     """
-    bar, size, here = witnesses.bar, witnesses.size, noise.ask.here
+    bar, here = witnesses.bar, noise.ask.here
+    size = np.where(witnesses.step <= units, witnesses.size, 0.0).max(axis=0)
     zero = np.abs(claimed) <= 8 * noise.eps * np.abs(here)
     zero = zero & (np.abs(witnesses.slope) <= bar)
     zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
