@@ -55,6 +55,7 @@ def judged(claim, *witnesses, least=0.0, own=0.0, moved=True, resolution=0.0, st
         ask=SimpleNamespace(here=one),
         eps=EPS * one,
         changed=np.array([moved]),
+        stairs=None,
         resolution=resolution * one,
         rounded=np.array([resolution > 0]),
         noisy_within=0 * one,

@@ -58,7 +58,7 @@ def weigh_stairs(evidence: Evidence) -> None:
     inputs, noise = question.ask.inputs, copy(question.noise)
     if not ((fails & (noise.jump > 0)).any() and question.affordable):
         return
-    noise.jump = np.zeros(noise.jump.shape)
+    noise.stairs = None
     line = Line(inputs, 0, inputs.size, (question.seed,))
     room = np.abs(line.direction).sum() * evidence.ruling.allowed.max(axis=0)
     claimed = question.claimed_along([line])

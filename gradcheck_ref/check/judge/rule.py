@@ -188,15 +188,19 @@ def _agreed(
 def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
-    If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
-    of f allows. An f with few digits does not count: it may be flat only because its values are
+    If f has never changed anywhere, and no long look was affordable, one of the steps must be about
+    as long as x, or as the domain of f allows. An f with few digits does not count: it may be flat only because its values are
     rounded.
     """
     still = witnesses.state == State.FLAT
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
-    reach = np.where(noise.changed, 0.0, np.minimum(units / 4, leaves(witnesses) / CLEARLY**3))
+    reach = np.where(
+        noise.changed | (noise.stairs is not None),
+        0.0,
+        np.minimum(units / 4, leaves(witnesses) / CLEARLY**3),
+    )
     far = longest >= np.maximum(CLEARLY * shortest, reach)
     few = noise.rounded | (longest < noise.noisy_within * units)
     return np.asarray(far & ~moves.any(axis=0) & ~few)
@@ -274,9 +278,7 @@ def reasons(
     # The evaluations ran out before all steps were tried that find the scale of f, and before the
     # witnesses showed a reason that more of them would not change.
     tried = np.count_nonzero(state != State.NOTHING, axis=0)
-    early = (
-        starved & (tried < FINDING_STEPS) & ~(jumps | moves.any(axis=0) | zero | isolated)
-    )
+    early = starved & (tried < FINDING_STEPS) & ~(jumps | moves.any(axis=0) | zero | isolated)
     reason = passing(ruling)
     for name, where in (
         ("wrong", verdict == FAIL),

@@ -48,6 +48,7 @@ def look_far(noise: Noise) -> None:
     look, half, size = _Look(noise), TABLE_POINTS // 2, np.abs(noise.ask.here)
     if not (size.size and look.affords(LOOK)):
         return
+    noise.stairs = np.zeros(size.shape)
     steps = [k * APART for k in range(-half, half + 1)]
     look.ask(*steps[:half], *steps[half + 1 :], NEXT, END)
     slope, look.bend = look.derivatives(APART)
@@ -79,7 +80,7 @@ def look_far(noise: Noise) -> None:
         if not 0 < jump <= SMALL * size[output]:
             continue
         if alike := [one for one in jumps if _alike(one, jump)]:
-            noise.jump[output], noise.changed[output] = max(jump, *alike), True
+            noise.stairs[output], noise.changed[output] = max(jump, *alike), True
             return
         if not jumps:
             look.ask(-END)

@@ -53,8 +53,10 @@ class Noise:
     ----------
     eps : ndarray, shape (outputs,)
         The precision of the outputs: that of their dtype, or of a shorter one that all values fit.
-    resolution : ndarray, shape (outputs,)
+    common : ndarray, shape (outputs,)
         The step between the values of an output, if all are whole multiples of one; else 0.
+    stairs : ndarray, shape (outputs,), or None
+        The size of the stairs that a long look has found, or 0; None if there was no long look.
     changed, short : ndarray of bool, shape (outputs,)
         Which outputs have ever had a value other than that at x, and which have only had values
         that fit a shorter dtype than their own.
@@ -66,7 +68,7 @@ class Noise:
         self.tables: list[Array] = []  # values at equidistant points, the wider table first
         self.measured: list[Array] = []  # the noise in each table
         self.common = np.zeros(ask.here.shape)
-        self.jump = np.zeros(ask.here.shape)
+        self.stairs: Array | None = None
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
         self._fits = np.ones((2, ask.here.size), bool)  # all values so far: float32, float16
@@ -78,6 +80,11 @@ class Noise:
     def resolution(self) -> Array:
         """The step between values of an output, or the size of its stairs; 0 if there are none."""
         return np.fmax(self.common, self.jump)
+
+    @property
+    def jump(self) -> Array:
+        """The size of the stairs that only a long look shows; 0 if there are none."""
+        return np.zeros(self.ask.here.shape) if self.stairs is None else self.stairs
 
     @property
     def distances(self) -> list[float]:
