@@ -104,6 +104,11 @@ def checked(case, vjp):
 AS_BAD = 0.99
 
 
+# These mistakes are recognised by a factor such as x, 1 / x or 2. In other units of x it is another
+# number, so that another mistake may be named, or none.
+A_NUMBER = {"inner-factor", "local-derivative"}
+
+
 class Told(NamedTuple):
     """What a report tells: its verdict, the entries that it names, and the likely mistakes."""
 
@@ -143,13 +148,18 @@ def differences(here, there):
         return ["verdict"]
     if here.entries != there.entries:
         return ["entries " + some_of(here.entries ^ there.entries)]
-    found = []
-    if here.diagnoses != there.diagnoses:
+    found, both = [], here.diagnoses | there.diagnoses
+    if here.diagnoses != there.diagnoses and not any(kind in A_NUMBER for kind, _ in both):
         kinds = {f"{kind} of {subject}" for kind, subject in here.diagnoses ^ there.diagnoses}
         found.append("diagnosis " + some_of(kinds))
     if here.verdict == "fail" and here.entries and here.worst.isdisjoint(there.worst):
         found.append("worst entry " + some_of(there.worst))
     return found
+
+
+def opposites(here, there):
+    """Say where one report passes and the other fails."""
+    return ["verdict"] if {here.verdict, there.verdict} == {"pass", "fail"} else []
 
 
 def some_of(names):

@@ -312,7 +312,8 @@ def few_digits(block: Block) -> Guess:
     for unit in units:
         # Rounding errors vary up to half of the last digit; if all are smaller, it is not rounding.
         largest = ((off + bar) / (unit / 2)).max()
-        if (off <= unit / 2 + bar).all() and largest**claim.size > BY_CHANCE:
+        known = (off <= unit / 2 + bar).all() and (bar <= unit).all()
+        if known and largest**claim.size > BY_CHANCE:
             advice = "write all digits with %.17g: C's %g and %f cut them off"
             return "noisy", f"it is right, but has only {digits} digits", advice
     return None

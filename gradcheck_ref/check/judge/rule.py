@@ -189,8 +189,8 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, and no long look was affordable, one of the steps must be about
-    as long as x, or as the domain of f allows. An f with few digits does not count: it may be flat only because its values are
-    rounded.
+    as long as x, or as the domain of f allows. An f with few digits does not count: it may be flat
+    only because its values are rounded.
     """
     still = witnesses.state == State.FLAT
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
