@@ -65,7 +65,7 @@ def look_far(noise: Noise) -> None:
     if (uneven > UNEVEN).any():
         output = int(uneven.argmax())
         look.ask(-NEXT)
-        look.slope, look.bend = look.derivatives(NEXT)
+        look.slope, look.bend = look.next_to_x()
         pieces.sort(key=lambda piece: -look.change(*piece)[output])
         intervals = [pieces.pop(0), far]
     jumps: list[float] = []
@@ -117,6 +117,15 @@ class _Look:
         """Return slope and bend from x and a point on either side."""
         ahead, behind = self.values[h] - self.values[0.0], self.values[-h] - self.values[0.0]
         return (ahead - behind) / (2 * h), (ahead + behind) / h**2
+
+    def next_to_x(self) -> tuple[Array, Array]:
+        """Return slope and bend from points next to x; if a stair is between, from one side."""
+        here, ahead, behind = (self.values[t] for t in (0.0, NEXT, -NEXT))
+        sides = np.array([ahead - here, here - behind]) / NEXT
+        flatter = np.where(np.abs(sides[0]) < np.abs(sides[1]), *sides)
+        slope, bend = self.derivatives(NEXT)
+        stair = np.abs(bend) * NEXT > np.abs(flatter)
+        return np.where(stair, flatter, slope), np.where(stair, 0.0, bend)
 
     def change(self, start: float, end: float) -> Array:
         """Return the change of f between two steps that slope and bend do not explain."""
