@@ -263,7 +263,7 @@ def test_an_axis_does_not_fail_by_an_error_that_the_lines_exclude(seed):
 
     report = check_gradient(loss, inputs, grads)
     assert (report.verdict, report.reason) == ("unsure", "budget")
-    assert "996 evaluations of f were not enough" in " ".join(str(report).split())
+    assert f"{report.evaluations} evaluations of f were not enough" in " ".join(str(report).split())
     by_a, by_b = grads(*inputs)
     assert check_gradient(loss, inputs, (2 * by_a, by_b)).verdict != "pass"
 

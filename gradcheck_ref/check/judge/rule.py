@@ -29,6 +29,9 @@ CLEARLY = 2.0
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
+# A witness whose noise is in doubt counts if it is so many bars away from the slopes of the others.
+TEN = 10.0
+
 # Steps longer than this many times the size of x measure a different part of f.
 FARTHEST = 32.0
 
@@ -119,7 +122,12 @@ def rule(
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
     sides = near & (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
-    fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
+    # If the noise of f is not along this line, a witness that supports the claim is as sharp as
+    # that.
+    bare = witnesses.truncation + witnesses.kink + 4 * noise.eps * witnesses.size / step
+    sharp = np.where(off <= allowed + FAIL_BARS * bare, bare, np.inf)
+    sharp[witnesses.state != State.SMOOTH] = np.inf
+    fails, agreed = _agreed(witnesses, off, refuses, sides, sharp, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))
     passing = np.where(passes, bar, np.inf)
@@ -152,7 +160,12 @@ def _finite(witnesses: Witnesses, claimed: Array, at: Witnesses, allowed: Array)
 
 
 def _agreed(
-    witnesses: Witnesses, off: Array, refuses: Array, sides: Array, starved: Array
+    witnesses: Witnesses,
+    off: Array,
+    refuses: Array,
+    sides: Array,
+    sharp: Array,
+    starved: Array,
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
     bar, step, slope = witnesses.bar, witnesses.step, witnesses.slope
@@ -175,7 +188,7 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
-        found &= ~(other_side | (closer & (between > bars)).any(axis=0))
+        found &= ~(other_side | (closer & ((between > bars) | (between > TEN * sharp))).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
     # If longer steps agree with the claims along more lines than fail, the slope depends on the

@@ -26,6 +26,7 @@ from gradcheck_ref.check.judge.rule import (
 )
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.long_look import APART, look_far
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read, sample
 from gradcheck_ref.check.results import PASS, UNSURE
@@ -217,7 +218,10 @@ class Evidence:
         unsettled = (self.ruling.verdict[which] != PASS).any()
         noisy = not noise.tables and not (self.witnesses.apparent <= noise.quiet).all()
         news = unsettled and noise.find_resolution()
-        if ((unsettled or noisy) and noise.measure()) or news:
+        measured = (unsettled or noisy) and noise.measure()
+        if measured and noise.fades and not noise.jump.any():  # a feature of f, or stairs
+            look_far(noise, noise.distances[0] / APART)
+        if measured or news:
             self.reread()
 
     # --- the next step ----------------------------------------------------------------------------

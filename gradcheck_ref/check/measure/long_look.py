@@ -39,52 +39,56 @@ ALIKE, SMALL = 0.1, 1e-2
 
 
 @QUIETLY
-def look_far(noise: Noise) -> None:
+def look_far(noise: Noise, scale: float = 1.0) -> None:
     """Find the size of the stairs of f, if it has stairs too long for short steps to show.
 
+    ``scale`` shortens the look, for stairs that are small beside the changes of a long one.
+
     Cost: 12 evaluations if f is smooth along the line, or 24 for kinks or a staircase. None if 12
-    are more than a quarter of all.
+    are more than a quarter of all, or half for a shorter look.
     """
-    look, half, size = _Look(noise), TABLE_POINTS // 2, np.abs(noise.ask.here)
+    look, half, size = _Look(noise, scale), TABLE_POINTS // 2, np.abs(noise.ask.here)
+    apart, near, end = scale * APART, scale * NEXT, scale * END
     if not (size.size and look.affords(LOOK)):
         return
-    noise.stairs = np.zeros(size.shape)
-    steps = [k * APART for k in range(-half, half + 1)]
-    look.ask(*steps[:half], *steps[half + 1 :], NEXT, END)
-    slope, look.bend = look.derivatives(APART)
-    look.slope = (look.values[NEXT] - noise.ask.here) / NEXT - look.bend * NEXT / 2
-    far, pieces = (steps[-1], END), list(pairwise(steps))
+    if noise.stairs is None:
+        noise.stairs = np.zeros(size.shape)
+    steps = [k * apart for k in range(-half, half + 1)]
+    look.ask(*steps[:half], *steps[half + 1 :], near, end)
+    slope, look.bend = look.derivatives(apart)
+    look.slope = (look.values[near] - noise.ask.here) / near - look.bend * near / 2
+    far, pieces = (steps[-1], end), list(pairwise(steps))
     output, intervals = int(np.nan_to_num(look.change(*far) / size).argmax()), [far]
     table = np.array([look.values[t] for t in steps])
     uneven = np.where((level := noise_of(table)) > noise.quiet, level, 0.0)
     uneven /= np.abs(table - noise.ask.here).max(axis=0)
     # Stairs that are exactly as wide as the table is fine do not show there, but in its slope.
-    slope += (slope - look.derivatives(2 * APART)[0]) / 3  # as in stage 5
-    other = np.abs(slope - look.slope) - noise.quiet / NEXT
+    slope += (slope - look.derivatives(2 * apart)[0]) / 3  # as in stage 5
+    other = np.abs(slope - look.slope) - noise.quiet / near
     uneven = np.nan_to_num(np.fmax(uneven, other / np.abs(slope)))
     if (uneven > UNEVEN).any():
         output = int(uneven.argmax())
-        look.ask(-NEXT)
+        look.ask(-near)
         look.slope, look.bend = look.next_to_x()
         pieces.sort(key=lambda piece: -look.change(*piece)[output])
         intervals = [pieces.pop(0), far]
     jumps: list[float] = []
     while intervals:  # there will be more, if one of these has a jump
-        start, end = intervals.pop(0)
+        first, last = intervals.pop(0)
         # An interval of an uneven table may hold more stairs than the rest, beside an even one.
-        fewest = FEWEST if (start, end) == far else 2 * FEWEST
-        jump, before, after = look.jump(output, start, end, fewest, min(jumps, default=0.0))
+        fewest = FEWEST if (first, last) == far else 2 * FEWEST
+        jump, before, after = look.jump(output, first, last, fewest, min(jumps, default=0.0))
         if (before, after) == far and not jumps:  # by chance, f is there as expected
-            look.ask(-END)
-            intervals.append((-END, steps[0]))
+            look.ask(-end)
+            intervals.append((-end, steps[0]))
         if not 0 < jump <= SMALL * size[output]:
             continue
         if alike := [one for one in jumps if _alike(one, jump)]:
             noise.stairs[output], noise.changed[output] = max(jump, *alike), True
             return
         if not jumps:
-            look.ask(-END)
-            others = (-END, steps[0]), (after, end), (start, before)
+            look.ask(-end)
+            others = (-end, steps[0]), (after, last), (first, before)
             intervals = [pieces[0], *intervals, *others]
         jumps.append(jump)
 
@@ -98,15 +102,17 @@ def _alike(one: float, other: float) -> bool:
 class _Look:
     """The values of f along a line, and how far slope and bend next to x explain them."""
 
-    def __init__(self, noise: Noise) -> None:
+    def __init__(self, noise: Noise, scale: float) -> None:
         inputs = noise.ask.inputs
+        self.scale, self.next = scale, scale * NEXT
         self.noise, self.line = noise, Line(inputs, 0, inputs.size, (noise.seed, 2))
         self.values = {0.0: noise.ask.here}
         self.slope = self.bend = np.zeros(noise.ask.here.shape)
 
     def affords(self, count: int) -> bool:
-        """Tell whether so many evaluations, and those before, are a quarter of all, or less."""
-        return 4 * (self.noise.ask.evaluations + count) <= self.noise.most + 4
+        """Tell whether so many evaluations, and those before, are a quarter of all, or half."""
+        parts = 4 if self.scale == 1 else 2
+        return parts * (self.noise.ask.evaluations + count) <= self.noise.most + 4
 
     def ask(self, *steps: float) -> None:
         """Call f at some steps along the line."""
@@ -120,11 +126,11 @@ class _Look:
 
     def next_to_x(self) -> tuple[Array, Array]:
         """Return slope and bend from points next to x; if a stair is between, from one side."""
-        here, ahead, behind = (self.values[t] for t in (0.0, NEXT, -NEXT))
-        sides = np.array([ahead - here, here - behind]) / NEXT
+        here, ahead, behind = (self.values[t] for t in (0.0, self.next, -self.next))
+        sides = np.array([ahead - here, here - behind]) / self.next
         flatter = np.where(np.abs(sides[0]) < np.abs(sides[1]), *sides)
-        slope, bend = self.derivatives(NEXT)
-        stair = np.abs(bend) * NEXT > np.abs(flatter)
+        slope, bend = self.derivatives(self.next)
+        stair = np.abs(bend) * self.next > np.abs(flatter)
         return np.where(stair, flatter, slope), np.where(stair, 0.0, bend)
 
     def change(self, start: float, end: float) -> Array:
@@ -141,7 +147,7 @@ class _Look:
         as that is looked for.
         """
         # What rounding does to the slope; and half as high as the other jump, or a quarter.
-        least = max(float(self.noise.quiet[output]) * (end - start) / NEXT, known / 5)
+        least = max(float(self.noise.quiet[output]) * (end - start) / self.next, known / 5)
         changes, same = [float(self.change(start, end)[output])], 0
         while changes[-1] > least and self.affords(1):
             middle = (start + end) / 2

@@ -25,6 +25,9 @@ DISTANCES = 91672413 * 2.0**-46, 89523 * 2.0**-46
 # in a million. So a line whose samples are that quiet does not have the noise of the table.
 QUIETER = 1e3
 
+# Noise above this fraction of f is no rounding, except to very few digits: f has branches.
+BRANCHES = 1e-3
+
 # Noise does not depend on the distance of the points. If it fades by more than this from the first
 # table to the closer one, it is a feature of f.
 FADES = 30.0
@@ -160,7 +163,9 @@ class Noise:
         some = [values.reshape(-1)[:60] for values in self._seen]
         return digits_shown(np.concatenate(some)) if some and not short else 0
 
-    def level(self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array) -> Array:
+    def level(
+        self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array, moves: Array
+    ) -> Array:
         """Return the noise of samples, (looks, outputs).
 
         Parameters
@@ -170,6 +175,9 @@ class Noise:
         jumps, draws : ndarray, shape (looks, outputs)
             The noise that would explain the jump of the slope in a look, and the noise that would
             explain all its disagreement.
+        moves : ndarray, shape (looks, outputs)
+            How far f moves in a look. If that is less than the noise, a quiet look proves nothing:
+            it may lie in one stair of a staircase, unless the noise is too large for one.
         """
         levels = self.levels
         if not self.tables:
@@ -183,15 +191,21 @@ class Noise:
         mean = np.sum(fits * levels[:, None], axis=0) / fits.sum(axis=0)
         rounding = np.where(levels[-1] <= self.quiet, levels[-1], self.least)
         level = np.where(fits.any(axis=0), mean, rounding)
-        return np.asarray(np.where((draws > 0) & (QUIETER * draws < level), draws, level))
+        shows = (moves > level) | (level > BRANCHES * np.abs(self.ask.here))
+        quiet = (draws > 0) & (QUIETER * draws < level) & shows
+        return np.asarray(np.where(quiet, draws, level))
 
     def fading_step(self, line: Line) -> float:
         """Return a step along a line that is so short that the noise fades; 0 if it does not."""
+        return 4 * self.distances[1] * line.unit if self.fades else 0.0
+
+    @property
+    def fades(self) -> bool:
+        """Whether the noise of an output fades in the closer table."""
         if len(self.tables) < 2:
-            return 0.0
+            return False
         far, near = self.levels
-        fades = (FADES * near <= far) & (far > self.quiet)
-        return 4 * self.distances[1] * line.unit if fades.any() else 0.0
+        return bool(((FADES * near <= far) & (far > self.quiet)).any())
 
     # --- how it is learned ------------------------------------------------------------------------
 

@@ -177,7 +177,8 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     half_jump, from_two = _jump(bend, taken)
 
     apparent = half_jump / NOISE_IN_JUMP * h
-    level = noise.level(samples.lines, h, apparent, np.fmax(apparent, fourth / NOISE_IN_FOURTH * h))
+    draws = np.fmax(apparent, fourth / NOISE_IN_FOURTH * h)
+    level = noise.level(samples.lines, h, apparent, draws, np.abs(moves).max(axis=(1, 2)))
     floor = 4 * np.maximum(eps * size, noise.resolution)
     still = ~moves.any(axis=(1, 2))
     # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
