@@ -219,7 +219,8 @@ class Evidence:
         noisy = not noise.tables and not (self.witnesses.apparent <= noise.quiet).all()
         news = unsettled and noise.find_resolution()
         measured = (unsettled or noisy) and noise.measure()
-        if measured and noise.fades and not noise.jump.any():  # a feature of f, or stairs
+        noise_left = (noise.levels[0] > noise.quiet) & ~noise.random
+        if measured and noise_left.any() and not noise.jump.any():  # perhaps it is stairs
             look_far(noise, noise.distances[0] / APART)
         if measured or news:
             self.reread()

@@ -47,14 +47,15 @@ def look_far(noise: Noise, scale: float = 1.0) -> None:
     Cost: 12 evaluations if f is smooth along the line, or 24 for kinks or a staircase. None if 12
     are more than a quarter of all, or half for a shorter look.
     """
-    look, half, size = _Look(noise, scale), TABLE_POINTS // 2, np.abs(noise.ask.here)
+    look, half = _Look(noise, scale), TABLE_POINTS // 2
     apart, near, end = scale * APART, scale * NEXT, scale * END
-    if not (size.size and look.affords(LOOK)):
+    if not (noise.ask.here.size and look.affords(LOOK)):
         return
     if noise.stairs is None:
-        noise.stairs = np.zeros(size.shape)
+        noise.stairs = np.zeros(noise.ask.here.shape)
     steps = [k * apart for k in range(-half, half + 1)]
     look.ask(*steps[:half], *steps[half + 1 :], near, end)
+    size = np.nanmax(np.abs([*look.values.values()]), axis=0)
     slope, look.bend = look.derivatives(apart)
     look.slope = (look.values[near] - noise.ask.here) / near - look.bend * near / 2
     far, pieces = (steps[-1], end), list(pairwise(steps))
