@@ -21,13 +21,13 @@ APART, NEXT, END = 16_411 * 2.0**-20, 8_011 * 2.0**-28, 14_633 * 2.0**-14
 
 # Stairs this small beside the change along the table are short enough for the steps of witnesses,
 # unless they belong to less than a hundredth of the slope.
-UNEVEN = 1e-4
+UNEVEN = 1e-3
 
 # The half that is closer to x is the next interval, unless nearly all of the change is in the other
 # half. So stairs become fewer, and a smooth change shrinks to a half, or less, each time. If it did
 # so in FEWEST halvings, it is no jump. A jump stays the same, to a tenth, in SAME halvings; a wave
 # does so only by chance.
-FEWEST, SHRUNK, SAME, MANY = 4, 0.56, 6, 32.0
+FEWEST, SHRUNK, SAME, MANY = 3, 0.56, 6, 32.0
 
 # Evaluations for a smooth f: the table, one next to x, the end, and halvings.
 LOOK = TABLE_POINTS + 1 + FEWEST
@@ -77,7 +77,7 @@ def look_far(noise: Noise, scale: float = 1.0) -> None:
     while intervals:  # there will be more, if one of these has a jump
         first, last = intervals.pop(0)
         # An interval of an uneven table may hold more stairs than the rest, beside an even one.
-        fewest = FEWEST if (first, last) == far else 2 * FEWEST
+        fewest = FEWEST if (first, last) == far else 3 * FEWEST
         jump, before, after = look.jump(output, first, last, fewest, min(jumps, default=0.0))
         if (before, after) == far and not jumps:  # by chance, f is there as expected
             look.ask(-end)
