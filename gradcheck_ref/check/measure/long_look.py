@@ -38,6 +38,10 @@ LOOK = TABLE_POINTS + 1 + FEWEST
 ALIKE, SMALL = 0.1, 1e-2
 
 
+# An interval of the line, from one step to another.
+Interval = tuple[float, float]
+
+
 @QUIETLY
 def look_far(noise: Noise, scale: float = 1.0) -> None:
     """Find the size of the stairs of f, if it has stairs too long for short steps to show.
@@ -47,50 +51,32 @@ def look_far(noise: Noise, scale: float = 1.0) -> None:
     Cost: 12 evaluations if f is smooth along the line, or 24 for kinks or a staircase. None if 12
     are more than a quarter of all, or half for a shorter look.
     """
-    look, half = _Look(noise, scale), TABLE_POINTS // 2
-    apart, near, end = scale * APART, scale * NEXT, scale * END
+    look = _Look(noise, scale)
     if not (noise.ask.here.size and look.affords(LOOK)):
         return
     if noise.stairs is None:
         noise.stairs = np.zeros(noise.ask.here.shape)
-    steps = [k * apart for k in range(-half, half + 1)]
-    look.ask(*steps[:half], *steps[half + 1 :], near, end)
-    size = np.nanmax(np.abs([*look.values.values()]), axis=0)
-    slope, look.bend = look.derivatives(apart)
-    look.slope = (look.values[near] - noise.ask.here) / near - look.bend * near / 2
-    far, pieces = (steps[-1], end), list(pairwise(steps))
-    output, intervals = int(np.nan_to_num(look.change(*far) / size).argmax()), [far]
-    table = np.array([look.values[t] for t in steps])
-    uneven = np.where((level := noise_of(table)) > noise.quiet, level, 0.0)
-    uneven /= np.abs(table - noise.ask.here).max(axis=0)
-    # Stairs that are exactly as wide as the table is fine do not show there, but in its slope.
-    slope += (slope - look.derivatives(2 * apart)[0]) / 3  # as in stage 5
-    other = np.abs(slope - look.slope) - noise.quiet / near
-    uneven = np.nan_to_num(np.fmax(uneven, other / np.abs(slope)))
-    if (uneven > UNEVEN).any():
-        output = int(uneven.argmax())
-        look.ask(-near)
-        look.slope, look.bend = look.next_to_x()
-        pieces.sort(key=lambda piece: -look.change(*piece)[output])
-        intervals = [pieces.pop(0), far]
-    jumps: list[float] = []
+    output, intervals, spare = look.begin()
+    # A table that is even has a few stairs at most, from its end on.
+    fewest = FEWEST if len(intervals) == 1 else 3 * FEWEST
+    far, jumps = intervals[-1], list[float]()
     while intervals:  # there will be more, if one of these has a jump
-        first, last = intervals.pop(0)
-        # An interval of an uneven table may hold more stairs than the rest, beside an even one.
-        fewest = FEWEST if (first, last) == far else 3 * FEWEST
-        jump, before, after = look.jump(output, first, last, fewest, min(jumps, default=0.0))
-        if (before, after) == far and not jumps:  # by chance, f is there as expected
-            look.ask(-end)
-            intervals.append((-end, steps[0]))
-        if not 0 < jump <= SMALL * size[output]:
+        start, end = intervals.pop(0)
+        known = min(jumps, default=0.0)
+        jump, *rest = look.jump(
+            output, (start, end), FEWEST if (start, end) == far else fewest, known
+        )
+        if rest == [*far] and not jumps:  # by chance, f is there as expected
+            intervals.append(look.other_side())
+        if not 0 < jump <= SMALL * look.size[output]:
             continue
         if alike := [one for one in jumps if _alike(one, jump)]:
             noise.stairs[output], noise.changed[output] = max(jump, *alike), True
             return
         if not jumps:
-            look.ask(-end)
-            others = (-end, steps[0]), (after, last), (first, before)
-            intervals = [pieces[0], *intervals, *others]
+            before, after = rest
+            beside = look.other_side(), (after, end), (start, before)
+            intervals, fewest = [spare, *intervals, *beside], 3 * FEWEST
         jumps.append(jump)
 
 
@@ -120,6 +106,46 @@ class _Look:
         found = self.noise.ask.many([(self.line, t) for t in steps])
         self.values.update(zip(steps, found, strict=True))
 
+    def begin(self) -> tuple[int, list[Interval], Interval]:
+        """Make the table; return an output, where to look for its stairs, and one more place."""
+        apart, end, half = self.scale * APART, self.scale * END, TABLE_POINTS // 2
+        steps = [k * apart for k in range(-half, half + 1)]
+        self.ask(*steps[:half], *steps[half + 1 :], self.next, end)
+        uneven, far, pieces = self.unevenness(steps), (steps[-1], end), list(pairwise(steps))
+        if not (uneven > UNEVEN).any():
+            return int(np.nan_to_num(self.change(*far) / self.size).argmax()), [far], pieces[0]
+        output = int(uneven.argmax())
+        self.ask(-self.next)
+        self.slope, self.bend = self.next_to_x()
+        pieces.sort(key=lambda piece: -self.change(*piece)[output])
+        return output, [pieces[0], far], pieces[1]
+
+    def unevenness(self, steps: list[float]) -> Array:
+        """Take slope and bend from a table, and return how uneven it is, relative to its changes.
+
+        Stairs that are exactly as wide as the table is fine do not show there, but in its slope.
+        """
+        here, apart, quiet = self.values[0.0], steps[-1] - steps[-2], self.noise.quiet
+        slope, self.bend = self.derivatives(apart)
+        self.slope = (self.values[self.next] - here) / self.next - self.bend * self.next / 2
+        slope += (slope - self.derivatives(2 * apart)[0]) / 3  # as in stage 5
+        other = (np.abs(slope - self.slope) - quiet / self.next) / np.abs(slope)
+        table = np.array([self.values[t] for t in steps])
+        level = noise_of(table)
+        level = np.where(level > quiet, level, 0.0) / np.abs(table - here).max(axis=0)
+        return np.asarray(np.nan_to_num(np.fmax(level, other)))
+
+    def other_side(self) -> Interval:
+        """Return the interval from the end behind x to the table."""
+        end, half = self.scale * END, TABLE_POINTS // 2
+        self.ask(-end)
+        return -end, -half * self.scale * APART
+
+    @property
+    def size(self) -> Array:
+        """The largest absolute value of each output so far."""
+        return np.asarray(np.fmax.reduce(np.abs([*self.values.values()])))
+
     def derivatives(self, h: float) -> tuple[Array, Array]:
         """Return slope and bend from x and a point on either side."""
         ahead, behind = self.values[h] - self.values[0.0], self.values[-h] - self.values[0.0]
@@ -140,13 +166,14 @@ class _Look:
         return np.asarray(np.abs(self.values[end] - self.values[start] - slope * (end - start)))
 
     def jump(
-        self, output: int, start: float, end: float, fewest: int, known: float
+        self, output: int, interval: Interval, fewest: int, known: float
     ) -> tuple[float, float, float]:
         """Halve an interval down to a jump of an output; return it, or 0, and where it is.
 
         A change that shrinks in ``fewest`` halvings is none. If another jump is known, one as large
         as that is looked for.
         """
+        start, end = interval
         # What rounding does to the slope; and half as high as the other jump, or a quarter.
         least = max(float(self.noise.quiet[output]) * (end - start) / self.next, known / 5)
         changes, same = [float(self.change(start, end)[output])], 0
