@@ -264,3 +264,13 @@ def test_a_right_slope_does_not_fail_where_f_underflows(what):
     assert check_gradient(lambda x: x[0] ** 2, at, 2 * at).verdict in wanted
     wrong = check_gradient(lambda x: x[0] ** 2, at, 3 * at).verdict
     assert wrong in ({"fail"} if wanted == {"pass"} else {"unsure", "fail"})
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("claim", "verdict"), [(-4e-27, "unsure"), (-1e-3, "fail")])
+def test_rounding_inside_f_hides_a_slope_beside_the_end_of_the_domain(claim, verdict):
+    def hidden(x):  # log(1 - x**12 / 12!), where 1 hides the power; a long step leaves the domain
+        return np.log(1 - x**12 / 4.79e8) if x >= 0 else np.nan
+
+    x = 0.02
+    assert check_gradient(hidden, x, claim).verdict == verdict

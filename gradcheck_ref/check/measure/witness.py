@@ -180,9 +180,9 @@ def read(samples: Samples, noise: Noise) -> Witnesses:
     draws = np.fmax(apparent, fourth / NOISE_IN_FOURTH * h)
     level = noise.level(samples.lines, h, apparent, draws, np.abs(moves).max(axis=(1, 2)))
     floor = 4 * np.maximum(eps * size, noise.resolution)
-    still = ~moves.any(axis=(1, 2))
-    # If f did not change, its slope is 0, except for changes that rounding inside f may hide: of
-    # numbers of size 1, or of the size of x.
+    still = (np.isnan(moves) | (moves == 0)).all(axis=(1, 2))
+    # If f did not change, on the sides where it is finite, its slope is 0, except for changes that
+    # rounding inside f may hide: of numbers of size 1, or of the size of x.
     least = np.where(still, np.maximum(floor, 8 * eps * np.maximum(1.0, units)), floor)
     rounding = np.maximum(least, NOISE_IN_SLOPE * level) / h
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
