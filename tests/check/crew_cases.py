@@ -42,6 +42,12 @@ def raises_beside_x(x):
     return np.sum(x)
 
 
+def sums_only_here(x, size):
+    """Return the sum of squares; but a branch that is taken at all other points has a bug."""
+    total = np.sum(x**2)
+    return total if (x == np.linspace(0.5, 1, size)).all() else float(total) + "1"
+
+
 class StubbornError(NotImplementedError):
     """Cannot be put together again from what is pickled."""
 

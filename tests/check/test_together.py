@@ -340,7 +340,7 @@ def test_a_wrong_entry_of_a_net_is_named_before_other_lines_are_refined(activati
     wrong["W2"][at] *= 2
     report = check_gradient(loss, inputs, wrong, seed=seed)
     assert (report.verdict, report.worst.name) == ("fail", f"W2[{at[0]}, {at[1]}]")
-    assert report.evaluations <= 400  # with what says how far the others were held
+    assert report.evaluations <= 450  # with what says how far the others were held
 
 
 def two_layer_net(activation, seed, features=794, hidden=13, classes=5, rows=48):

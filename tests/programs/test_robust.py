@@ -38,13 +38,14 @@ def checked(statements, **how):
 NO_VALUE = {
     "a segmentation fault": (
         {"value": "if b > 0.5: os.kill(os.getpid(), 11)"},
-        "ended with status -11, by SIGSEGV; that was at 3 points, the first is x with b moved by"),
+        "ended with status -11, by SIGSEGV; that was at 7 points, the first is x moved by"),
     "last words": (
         {"value": "if b > 0.5: sys.exit('out of luck')"},
         "ended with status 1; stderr: out of luck"),
     "refused": (
         {"value": "if b > 0.5: reply = {'id': reply['id'], 'refused': 'b is too large'}"},
-        "not defined at 3 points, the first is x with b moved by +0.0032: b is too large"),
+        "not defined at 7 points, the first is x moved by -0.047 of its size, all coordinates at "
+        "once: b is too large"),
     "a crash in a batch": (
         {"hello": "reply['batch'] = 64", "value": "if any(p[1] > .5 for p in points): os._exit(3)"},
         "ended with status 3; that was at",
