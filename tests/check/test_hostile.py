@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from beside import hashed
 
-from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref import check_gradient, check_jvp, check_vjp
 
 ROWS = {}
 PASS, FAIL, UNSURE = {"pass"}, {"fail"}, {"unsure"}
@@ -275,3 +275,16 @@ def test_rounding_inside_f_hides_a_slope_beside_the_end_of_the_domain(claim, ver
 
     x = 0.02
     assert check_gradient(hidden, x, claim).verdict == verdict
+
+
+@pytest.mark.parametrize("x", [0.0, 0.05, 1e5], ids=str)
+@pytest.mark.parametrize("check", [check_gradient, check_vjp, check_jvp])
+def test_without_outputs_there_is_nothing_to_compare_in_any_unit(check, x):
+    x = np.array([x, 1.0])
+    if check is check_gradient:
+        report = check(lambda x: np.sum(x**2), x[:0], x[:0])
+    elif check is check_vjp:
+        report = check(lambda x: x[:0], x, lambda u, x: 0 * x)
+    else:
+        report = check(lambda x: x[:0], x, lambda t, x: t[:0])
+    assert (report.verdict, report.reason) == ("unsure", "empty")

@@ -202,10 +202,12 @@ class Evidence:
             if not which.size:
                 break
             self.measure(which, steps)
-            unusual = (self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)
-            which = which[(unusual | (self.ruling.verdict != PASS).any(axis=1))[which]]
-            again = np.array([self._next_step(i) for i in which.tolist()], float)
-            which, steps = which[again > 0], again[again > 0]
+            again = (self.ruling.verdict != PASS).any(axis=1)
+            if self.question.ask.here.size:  # at both first steps
+                again |= (self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)
+            which = which[again[which]]
+            steps = np.array([self._next_step(i) for i in which.tolist()], float)
+            which, steps = which[steps > 0], steps[steps > 0]
         return self
 
     def measure(self, which: Array, steps: Array) -> None:
