@@ -337,8 +337,8 @@ def tolerance(block: Block) -> Guess:
     sentence = f"f is smooth at this point, but jumps by {block.jump:.1g} not far from it"
     advice = (
         "does f stop at a tolerance (a solver, an integral, an iteration)? Then its error depends "
+        f"on the number of steps: tighten it, or give a larger {setting('rtol')}"
     )
-    advice += f"on the number of steps: tighten it, or give a larger {setting('rtol')}"
     return "tolerance", sentence, advice
 
 

@@ -147,7 +147,7 @@ def _divided(line: Line, first: Array) -> list[Line]:
     """Divide a line into two, its first half into two, and so on down to a single entry.
 
     So many parts are enough: the median of many equal numbers moves only if half of them do, so
-    somewhere a line moves it, and neither of its two parts does. Neighbours come apart at once,
+    somewhere a line moves it, and neither of its two parts does. Neighbors come apart at once,
     because they share a window of a pooling. The entries ``first`` stay in the first half.
     """
     moving = np.flatnonzero(line.direction)

@@ -44,8 +44,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     if certificate.against:
         said = (
             f"taken together, the claims for {certificate.entries} entries disagree with f along "
+            f"{lines}, but the check did not find which of them are wrong"
         )
-        said += f"{lines}, but the check did not find which of them are wrong"
         return said, f"at worst {numbers_of(*certificate.against)}", more
     if certificate.chance > 0.01:
         said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
@@ -63,8 +63,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         said += f", and all to {wider}" if wider else ""
         evidence = (
             f"no entry is off by more than {short(certificate.within)} of a typical entry, but a "
+            "small entry may be off by a larger share of itself"
         )
-        evidence += "small entry may be off by a larger share of itself"
     if report.digits:
         more = f"let f return all digits (its values have {report.digits}), or {more}"
     return said, evidence, f"{more}, or check fewer inputs at once{_accept(certificate.rtol)}"
@@ -90,8 +90,8 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
     if math.isinf(entry.analytic) and reason in ("kink", "domain-edge"):
         evidence = (
             f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes of f "
+            "are finite at every step, so they cannot confirm it"
         )
-        evidence += "are finite at every step, so they cannot confirm it"
     elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), report.compared, "is", "are")
