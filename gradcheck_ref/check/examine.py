@@ -20,7 +20,7 @@ from gradcheck_ref.check.judge.verdicts import results_of
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.check.results import Pair
+from gradcheck_ref.check.results import Results
 
 
 def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) -> Report:
@@ -39,7 +39,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
         _ask_again(question, product)
-        results = results_of(findings)
+        results = results_of(question, findings)
         return _report(f, question, findings, results)
 
 
@@ -85,18 +85,19 @@ def _ask_again(question: Question, product: Product) -> None:
 
 
 def _report(
-    f: Callable[..., Any], question: Question, findings: Findings, results: tuple[Pair, ...]
+    f: Callable[..., Any], question: Question, findings: Findings, results: Results
 ) -> Report:
     ask, noise = question.ask, question.noise
     report = Report(
-        pairs=results,
+        pairs=results.pairs,
         faults=tuple(question.claims.faults),
         rtol=question.rtol,
         atol=question.atol,
         seed=question.seed,
         evaluations=ask.evaluations,
         noise=noise.typical,
-        certificate=findings.certificate,
+        certificate=results.certificate,
+        inputs=results.inputs,
         notes=(*_notes(ask, question.claims), *getattr(f, "notes_of_check", ())),
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),

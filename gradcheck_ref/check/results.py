@@ -160,6 +160,63 @@ class Certificate:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """The error of the claimed gradient of one input as a whole: its length.
+
+    Each entry counts by its effect on f: the derivative, times the unit of x. An input of f with
+    several outputs has one error, for all of them.
+
+    Attributes
+    ----------
+    error : float
+        The length of the error, as a fraction of the length of the gradient.
+    spread : float
+        The standard error of that number.
+    limit : float
+        The error is surely not larger: by the measured noise, and the number of lines.
+    proved : float
+        The error is not larger, except with a probability of 1/1000, for any pattern of errors.
+    allowed : float
+        The largest error that passes.
+    code : int
+        PASS, UNSURE or FAIL.
+    lines, upstreams : int
+        How many lines, and random combinations of the outputs, measured it; 0 if axes did.
+    name, entries : str, int
+        The input, and how many entries it has, for all outputs.
+    """
+
+    error: float
+    spread: float
+    limit: float
+    proved: float
+    allowed: float
+    code: int
+    lines: int = 0
+    upstreams: int = 0
+    name: str = ""
+    entries: int = 0
+
+    @property
+    def verdict(self) -> str:
+        """pass, fail or unsure."""
+        return VERDICTS[self.code]
+
+    @property
+    def hidden(self) -> float:
+        """How many entries of typical size could be lost without a larger error than the limit."""
+        return self.limit**2 * self.entries
+
+
+class Results(NamedTuple):
+    """All results of a check, besides faults."""
+
+    pairs: tuple[Pair, ...]
+    certificate: Certificate | None
+    inputs: tuple[Whole, ...]
+
+
+@dataclass(frozen=True)
 class Fault:
     """Something wrong that is not in the numbers: it fails the check for any entries.
 

@@ -17,7 +17,8 @@ from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.results import FAIL, Certificate
+from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
+from gradcheck_ref.check.results import FAIL, PASS, Certificate, Whole
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
 # them. Up to AXES_IN_DOUBT, the axes of all entries that lines leave in doubt are measured, and all
@@ -55,6 +56,10 @@ class Findings(NamedTuple):
     on_axes: Evidence  # the coordinates that had an axis of their own
     certificate: Certificate | None = None  # what lines prove about the others
     lines: tuple[Evidence, ...] = ()  # random lines that agree with the claims, by rounds
+    by_input: Evidence | None = None  # lines over each input, if lines over all disagree
+    others: Evidence | None = None  # random lines over the inputs that these do not refuse
+    inputs: tuple[Whole, ...] = ()  # the error of each input as a whole, if that is known
+    hidden: Array | bool = False  # which undecided entries pass with their input as a whole
 
 
 def explore(question: Question) -> Findings:
@@ -76,8 +81,10 @@ def explore(question: Question) -> Findings:
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
     together = Together(question)
+    if not question.demanded and (found := _in_few_digits(together)):
+        return found
     endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
-    agree, agreeing = False, []
+    agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
         if question.affordable <= LINES:
             question.noise.measure()
@@ -95,7 +102,9 @@ def _together(question: Question) -> Findings:
     if few:
         rows = unconfirmed if agree else np.arange(size)
     elif not agree:
-        rows = _examples(together, endless)
+        by_input = _by_input(together)
+        others = _others(together, by_input) if by_input else None
+        rows = _examples(together, endless, by_input)
     elif unconfirmed.size > affordable and not question.demanded:
         rows = unconfirmed[:0]  # a few of many are no evidence about the others
     else:
@@ -110,7 +119,26 @@ def _together(question: Question) -> Findings:
     elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():
         # No example shows the mistake: report how closely lines measured the others.
         certificate = together.certificate(reached, 0, demanded=True)
-    return Findings(on_axes, certificate, tuple(agreeing))
+    return Findings(on_axes, certificate, tuple(agreeing), by_input, others)
+
+
+def _in_few_digits(together: Together) -> Findings | None:
+    """Judge the inputs as wholes first, if the first line shows that f has few digits.
+
+    If one is wrong, some of its entries are measured as examples. None if that does not decide.
+    """
+    together.measure(1)
+    question = together.question
+    if not decides(question) or not has_fewer_digits(question):
+        return None
+    known = judge_inputs(question, range(len(question.ask.inputs.parts)))
+    wrong = [part for k, part in enumerate(question.ask.inputs.parts.values()) if known.get(k) and known[k].code == FAIL]
+    if not wrong and any(one.code != PASS for one in known.values()):
+        return None
+    rng = np.random.default_rng(question.seed)
+    rows = [p.start + rng.choice(p.size, min(EXAMPLES // len(wrong) + 1, p.size), replace=False) for p in wrong]
+    rows = np.concatenate([np.zeros(0, int), *rows])
+    return Findings(axes_of(question, rows), inputs=tuple(known.values()))
 
 
 def _agree(together: Together) -> bool:
@@ -138,18 +166,46 @@ def _deserve_a_round(together: Together, count: int) -> bool:
     return together.entrywise and many and wanted and served
 
 
-def _examples(together: Together, endless: Array) -> Array:
+def _by_input(together: Together) -> Evidence | None:
+    """Measure a line over each input, and two more where it refuses the claims, if affordable."""
+    question = together.question
+    parts = [part for part in question.ask.inputs.parts.values() if part.size]
+    if len(parts) == 1 or question.claims.unusable:
+        return None
+    first = [together.line(0).over(part.start, part.start + part.size) for part in parts]
+    found = together.along(first).settle(tries=1)
+    wrong = [line for line, no in zip(first, found.ruling.refused.any(axis=1), strict=True) if no]
+    more = [together.line(k).over(line.start, line.stop) for k in (1, 2) for line in wrong]
+    if not 0 < len(more) <= question.affordable - LINES - EXAMPLES:
+        return found
+    return found.joined([together.along(more).settle(tries=1)])
+
+
+def _others(together: Together, by_input: Evidence) -> Evidence | None:
+    """Measure random lines over the inputs that are not refused; None if they disagree, too."""
+    question, refused = together.question, _refused(by_input)
+    parts = question.ask.inputs.parts.values()
+    rest = [np.arange(p.start, p.start + p.size) for p in parts if p.start not in refused]
+    if not rest or question.affordable < LINES:
+        return None
+    together.narrow(np.concatenate(rest))
+    for count in (1, LINES):
+        together.measure(count)
+    return None if together.refused.any() else together.evidence
+
+
+def _refused(by_input: Evidence) -> set[int]:
+    """Return the starts of the inputs that are refused along a line of their own."""
+    return {int(row) for row in by_input.rows[by_input.ruling.refused.any(axis=1)]}
+
+
+def _examples(together: Together, endless: Array, by_input: Evidence | None) -> Array:
     """Return some entries of every input in which something is wrong."""
     question = together.question
     wrong = np.append(endless, [*together.corrections]).astype(int)
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
-    found = []
-    for part in parts if len(parts) > 1 and not question.claims.unusable else ():
-        line = together.line(0).over(part.start, part.start + part.size)
-        if question.affordable:
-            refused = together.along([line]).settle(tries=2).ruling.refused
-            found += [part] * bool(refused.any())
-    found = found or parts
+    refused = _refused(by_input) if by_input else ()
+    found = [part for part in parts if part.start in refused] or parts
     each = min(EXAMPLES, (question.affordable // 2 - wrong.size) // len(found))
     each = max(0 if wrong.size else 1, each)
     rng = np.random.default_rng(question.seed)

@@ -12,35 +12,41 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs
+from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.jumps import jump_near
+from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.ties import weigh_ties
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.witness import State
-from gradcheck_ref.check.results import FAIL, PASS, Given, Pair
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 # A step, relative to x, that shows how f changes when all entries of an input move.
 FAR = 2.0**-3
 
 
-def results_of(findings: Findings) -> tuple[Pair, ...]:
+def results_of(question: Question, findings: Findings) -> Results:
     """Return the results for each input and output, after doubts about each fail were weighed."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
     still = list(_still(evidence))  # before other doubts spend the evaluations
     weigh_own_rounding(evidence)
     weigh_stairs(evidence)
     weigh_ties(evidence)
-    reason, jump = evidence.reasons(), 0.0
-    if (evidence.ruling.verdict == FAIL).any():
+    findings = as_a_whole(question, findings)
+    verdict, reason, jump = evidence.ruling.verdict.copy(), evidence.reasons(), 0.0
+    verdict[findings.hidden & (verdict == UNSURE)] = PASS
+    reason[findings.hidden & (verdict == PASS)] = "whole"
+    if (verdict == FAIL).any():
         _note_ignored(evidence, reason, still)
         jump = 0.0 if claims.faults else jump_near(evidence)
     if claims.faults:
-        verdict, others = evidence.ruling.verdict, findings.certificate
+        others = findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
         blame(claims, bool(right), bool((verdict == FAIL).any()))
-    return tuple(_pairs(evidence, reason, jump))
+    pairs = tuple(_pairs(evidence, verdict, reason, jump))
+    return Results(pairs, findings.certificate, findings.inputs)
 
 
 def _still(evidence: Evidence) -> Iterator[Part]:
@@ -79,7 +85,7 @@ def _note_ignored(evidence: Evidence, reason: Array, still: list[Part]) -> None:
         evidence.question.claims.ignored(ignored)
 
 
-def _pairs(evidence: Evidence, reason: Array, jump: float) -> Iterator[Pair]:
+def _pairs(evidence: Evidence, verdict: Array, reason: Array, jump: float) -> Iterator[Pair]:
     """Arrange the results in one pair for each input and output."""
     ask, claims, at = evidence.question.ask, evidence.question.claims, evidence.best
     kept = np.flatnonzero(evidence.reached | ~np.isfinite(ask.here).all())
@@ -90,7 +96,7 @@ def _pairs(evidence: Evidence, reason: Array, jump: float) -> Iterator[Pair]:
         "error": at.bar,
         "allowed": evidence.ruling.allowed,
         "step": at.step,
-        "verdict": evidence.ruling.verdict,
+        "verdict": verdict,
         "reason": reason,
     }
     of_rows = {name: array[kept] for name, array in of_rows.items()}

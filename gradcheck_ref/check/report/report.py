@@ -15,7 +15,7 @@ from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.check.report.text import fitting, visible, wrapped
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Certificate, Fault, Pair
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Certificate, Fault, Pair, Whole
 from gradcheck_ref.structure.parts import Part
 
 
@@ -116,6 +116,7 @@ class Report:
     evaluations: int
     noise: float
     certificate: Certificate | None = None
+    inputs: tuple[Whole, ...] = ()
     notes: tuple[str, ...] = ()
     digits: int = 0
     viewpoint: Viewpoint | None = None
@@ -136,7 +137,9 @@ class Report:
     @property
     def compared(self) -> int:
         """How many entries were compared with their claims: one by one, or together by lines."""
-        return self.on_axes + (self.certificate.entries if self.certificate else 0)
+        one_by_one = self.on_axes + (self.certificate.entries if self.certificate else 0)
+        whole = sum(one.entries for one in self.inputs if one.code != UNSURE)
+        return max(one_by_one, whole)
 
     @property
     def entries(self) -> int:
@@ -150,6 +153,7 @@ class Report:
         verdicts = {int(pair.verdict.max()) for pair in self.pairs if pair.verdict.size}
         if self.certificate:
             verdicts.add(self.certificate.verdict)
+        verdicts |= {one.code for one in self.inputs if one.code == FAIL}
         if self.faults or FAIL in verdicts:
             return "fail"
         return "unsure" if UNSURE in verdicts or not self.compared else "pass"
@@ -164,8 +168,18 @@ class Report:
             return "ok"
         if worst and worst.verdict == verdict:
             return worst.reason
+        if verdict == "fail":  # of an input as a whole
+            return "wrong"
         assert self.certificate is not None  # the entries that lines measured have that verdict
         return self.certificate.reason
+
+    @property
+    def by_whole(self) -> bool:
+        """Whether some entries pass only because the gradient of their input does as a whole."""
+        if any((pair.reason == "whole").any() for pair in self.pairs):
+            return True
+        lines = self.certificate.reason == "whole" if self.certificate else False
+        return lines or (not self.certificate and 0 < self.on_axes < self.compared) or (not self.on_axes and not self.certificate and self.compared > 0)
 
     @property
     def worst(self) -> Entry | None:
@@ -340,7 +354,7 @@ class Report:
             Numbers that are not finite are the strings ``"nan"``, ``"inf"`` and ``"-inf"``, which
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
-        keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
+        keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate inputs"
         keys += " faults notes diagnoses blind_spots worst"
         data: dict[str, Any] = {"version": 3}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
@@ -350,6 +364,8 @@ class Report:
         data = json.loads(text, parse_constant=lambda number: str(float(number)))
         if self.certificate:
             data["certificate"]["verdict"] = VERDICTS[self.certificate.verdict]
+        for one, plain in zip(self.inputs, data["inputs"], strict=True):
+            plain |= {"verdict": one.verdict, "hidden": one.hidden}
         return data
 
     def plot(self, path: Any = None) -> Any:

@@ -11,6 +11,14 @@ from gradcheck_ref.check.hides.blind import BlindSpot
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
 from gradcheck_ref.check.report.unsure import by_lines, random_lines, undecided
+from gradcheck_ref.check.report.wholes import (
+    as_share,
+    inputs_as_a_whole,
+    what_could_hide,
+    where_it_begins,
+    whole_lines,
+    worst_whole,
+)
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Pair
 
 
@@ -62,8 +70,13 @@ def _passed(report: Any) -> Iterator[str]:
             f"along {random_lines(certificate)}, which miss a wrong entry one time in "
             f"{1 / certificate.chance:,.0f}"
         )
+    if report.by_whole:
+        count, used = "right as a whole", f", to {as_share(worst_whole(report).limit)} of the gradient"
+        used += f", along {whole_lines(worst_whole(report))}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
-    if certificate and certificate.vouched < certificate.entries:
+    if report.by_whole:
+        yield f"but: {what_could_hide(report)}"
+    elif certificate and certificate.vouched < certificate.entries:
         measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
     if small := sum(_by_atol(report, pair) for pair in report.pairs):
@@ -118,9 +131,21 @@ def _failed(report: Any) -> Iterator[str]:
     for number, fault in enumerate(report.faults):
         yield f"{'also: ' if number else ''}{fault.sentence}"
     wrong = [p for p in report.ranked if p.analytic is not None and (p.verdict == FAIL).any()]
+    if not wrong and any(one.code == FAIL for one in report.inputs):
+        worst = max(report.inputs, key=lambda one: (one.code == FAIL, one.error))
+        yield (
+            f"{worst.name}: the gradient is off by {as_share(worst.error)} +- "
+            f"{as_share(worst.spread)} of its length, and {as_share(worst.allowed)} is allowed"
+        )
+        if len(report.inputs) > 1:
+            yield inputs_as_a_whole(report)
+        yield from where_it_begins(report)
     if wrong:
         yield _differs(report, wrong[0])
         yield from _others(report, wrong[0])
+        if sum(math.isfinite(one.limit) for one in report.inputs) > 1:
+            yield inputs_as_a_whole(report)
+        yield from where_it_begins(report)
         yield from _but_alike(report)
         if report.certificate and report.certificate.entries:
             yield f"the others: {'; '.join(filter(None, by_lines(report, report.certificate)[:2]))}"

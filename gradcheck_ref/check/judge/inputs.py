@@ -1,0 +1,229 @@
+"""A number for every input: how far its gradient is off as a whole, and if that decides.
+
+The number comes from what was measured anyway: axes, or random lines. If these cannot decide,
+because f has few digits, the inputs are measured for it; see `whole`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.judge.together import FEWEST_LINES
+from gradcheck_ref.check.judge.tolerance import output_groups
+from gradcheck_ref.check.judge.whole import (
+    MOST,
+    TIGHTER,
+    Together,
+    allowed_as_a_whole,
+    decides,
+    effects_of,
+    has_fewer_digits,
+    judge_inputs,
+    named,
+    proof,
+    quantiles,
+    unknown,
+)
+from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
+from gradcheck_ref.structure.parts import Part
+
+# An entry is hidden by few digits if this is why it is unsure. Where f has fewer digits than its
+# dtype, its stairs look like kinks, too.
+HIDDEN = "noise", "zero", "budget"
+HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
+UNSETTLED = "precision", "zero", "budget"
+
+# Lines that were not measured for it decide if the limit is at most this part of what is allowed,
+# and if their residuals are noise: at most CLEARLY standard deviations, of which a bar has four.
+CLOSELY, CLEARLY, BARS = 4.0, 3.0, 4.0
+
+# At most so many refused entries are measured again.
+REFUSED = 10
+
+
+def as_a_whole(question: Question, findings: Findings) -> Findings:
+    """Return the findings with a number for every input, which decides where f has few digits.
+
+    Cost: none, or about 200 evaluations for all inputs, and up to 2000 if some of them are wrong.
+    """
+    if question.claims.unusable or not np.isfinite(question.ask.here).all():
+        return findings
+    if findings.inputs:
+        return _decided(question, findings, dict(enumerate(findings.inputs)))
+    parts = [*question.ask.inputs.parts.values()]
+    known = _from_axes(question, findings)
+    if findings.lines:
+        known |= _from_lines(question, findings.lines[0], findings.on_axes, parts)
+    elif findings.by_input:
+        known |= _from_own_lines(question, findings.by_input)
+        rest = [part for k, part in enumerate(parts) if known[k].code != FAIL]
+        if findings.others:
+            known |= _from_lines(question, findings.others, findings.on_axes, rest)
+    if _is_hidden(question, findings):
+        few = has_fewer_digits(question)
+        rest = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
+        known |= judge_inputs(question, rest)
+        findings = _decided(question, findings, known)
+    return findings._replace(inputs=tuple(known.values()))
+
+
+def _is_hidden(question: Question, findings: Findings) -> bool:
+    """Whether few digits of f may be why the entries are undecided, or refused."""
+    few = has_fewer_digits(question)
+    if not decides(question):
+        return False
+    verdict, others = findings.on_axes.ruling.verdict, findings.certificate
+    undecided = (others is not None and others.verdict == UNSURE) or (verdict == UNSURE).any()
+    return bool(undecided or (few and (verdict == FAIL).any()))
+
+
+def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
+    """Let the inputs that are right or wrong as a whole decide about their entries."""
+    evidence, few = findings.on_axes, has_fewer_digits(question)
+    verdicts = np.array([one.code for one in known.values()])
+    if few:
+        _confirm(question, evidence, verdicts != FAIL)
+    right, others = (verdicts == PASS).all(), findings.certificate
+    if others and others.verdict == UNSURE and right and (few or others.reason in UNSETTLED):
+        findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
+    passes = (verdicts == PASS)[inputs_of(evidence)][:, None]
+    reasons = HIDDEN_BY_STAIRS if few else HIDDEN
+    hidden = passes & np.isin(evidence.reasons(), reasons) & (evidence.ruling.verdict == UNSURE)
+    return findings._replace(hidden=hidden)
+
+
+def inputs_of(evidence: Evidence) -> Array:
+    """Return the number of the input that each row belongs to."""
+    starts = evidence.question.ask.inputs.starts
+    return np.asarray(np.searchsorted(starts, evidence.rows, "right") - 1)
+
+
+def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
+    """Doubt refused entries of inputs that do not fail, unless they fail together.
+
+    Where f moves in stairs, the bars of a witness may be too short.
+    """
+    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
+    fails &= others[inputs_of(evidence)][:, None]
+    rows = evidence.rows[fails.any(axis=1)][:REFUSED].tolist()
+    if not rows:
+        return
+    end = question.most if question.limited else question.ask.evaluations + MOST
+    again = Together(question, [slice(row, row + 1) for row in rows], end).judge()
+    if not again or again[0].verdict != FAIL:
+        evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
+        evidence.rejudge()
+
+
+# --- from what was measured anyway ----------------------------------------------------------------
+
+
+@QUIETLY
+def _from_axes(question: Question, findings: Findings) -> dict[int, Whole]:
+    """Return the errors of the inputs from their axes; unknown for inputs with others."""
+    evidence, found = findings.on_axes, {}
+    if evidence.question is not question:  # single outputs were judged instead
+        evidence = None
+    for number, part in enumerate(question.ask.inputs.parts.values()):
+        mine = np.zeros(0, bool) if evidence is None else part.holds(evidence.rows)
+        if evidence is None or np.count_nonzero(mine) < part.size:
+            found[number] = unknown(question, part)
+            continue
+        units, best = evidence.units[mine, None], evidence.best.at(mine)
+        error, bar = evidence.residual[mine] * units, best.bar * units
+        squares = [np.mean(one**2, axis=1).sum() for one in (error, np.abs(error) + bar)]
+        size = np.mean((best.slope * units) ** 2, axis=1).sum()
+        fails = (evidence.ruling.verdict[mine] == FAIL).any()
+        found[number] = _whole(question, part, size, *squares, squares[1], fails)
+    return found
+
+
+@QUIETLY
+def _from_lines(
+    question: Question, evidence: Evidence, on_axes: Evidence, parts: Sequence[Part]
+) -> dict[int, Whole]:
+    """Return the errors of some inputs from random lines over all of these."""
+    effects = effects_of(question)
+    if effects is None:
+        return {}
+    best, mix = evidence.best, question.ask.mix
+    known = np.isfinite(best.bar).all(axis=1)
+    lines, upstreams = int(np.count_nonzero(known)), 0 if mix is None else len(mix)
+    if 2 * lines < len(known) or lines < FEWEST_LINES:
+        return {}
+    error, bend = evidence.residual[known], (best.truncation + best.kink)[known]
+    low, _ = quantiles(lines, upstreams)
+    allowed = allowed_as_a_whole(question.ask.precision, short=False)
+    factor, found = (proof(lines) * (proof(upstreams) if mix is not None else 1.0)) ** 2, {}
+    for number, part in enumerate(question.ask.inputs.parts.values()):
+        if part not in parts:
+            continue
+        worst, own = unknown(question, part), _of_fails(on_axes, part)
+        for group in output_groups(question):
+            size = float(effects[number, group].mean())
+            mean, of_bend = (float(np.mean(one[:, group] ** 2)) for one in (error, bend))
+            limit = (math.sqrt(mean) + math.sqrt(of_bend)) ** 2 / low
+            largest = factor * float(np.max(error[:, group] ** 2))
+            noise = float(np.mean(best.rounding[known][:, group] ** 2)) / BARS**2
+            if mean > CLEARLY**2 * noise and mean > (allowed / TIGHTER) ** 2 * size:
+                limit = math.inf  # more than noise: another measurement has to tell
+            squares = mean + own, limit + own, largest + own
+            one = _whole(question, part, size, *squares, own > 0, lines, upstreams)
+            if not worst.lines or one.limit > worst.limit:
+                worst = one
+        found[number] = worst
+    return found
+
+
+@QUIETLY
+def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
+    """Return the errors of the inputs that are refused along lines over each of them."""
+    found, effects = {}, effects_of(question)
+    for number, part in enumerate(question.ask.inputs.parts.values()):
+        mine = evidence.rows == part.start
+        if effects is None or not (part.size and evidence.ruling.refused[mine].any()):
+            continue
+        error, slope = evidence.residual[mine], evidence.best.slope[mine]
+        size = np.fmax(np.nanmean(slope**2), effects[number].mean())
+        square = float(np.nanmean(error**2))
+        lines = int(np.count_nonzero(mine))
+        found[number] = _whole(question, part, float(size), square, math.inf, math.inf, True, lines)
+    return found
+
+
+@QUIETLY
+def _of_fails(on_axes: Evidence, part: Part) -> float:
+    """Return the squared error of the entries of an input that fail on their own axes.
+
+    Lines measured the others, with the claims of these corrected.
+    """
+    fails = (on_axes.ruling.verdict == FAIL) & part.holds(on_axes.rows)[:, None]
+    error = np.where(fails, on_axes.residual * on_axes.units[:, None], 0.0)
+    return float(np.mean(np.nan_to_num(error) ** 2, axis=1).sum())
+
+
+def _whole(
+    question: Question,
+    part: Part,
+    size: float,
+    error: float,
+    limit: float,
+    proved: float,
+    fails: bool,
+    lines: int = 0,
+    upstreams: int = 0,
+) -> Whole:
+    """Return the result for an input, from squares of lengths."""
+    ratios = [math.sqrt(one / size) if size else (math.inf if one else 0.0) for one in (error, limit, proved)]
+    allowed = allowed_as_a_whole(question.ask.precision, short=False)
+    verdict = FAIL if fails else PASS if ratios[1] <= allowed / CLOSELY else UNSURE
+    spread = ratios[0] / math.sqrt(2 * lines) if lines else 0.0
+    error, limit, proved = ratios
+    return Whole(error, spread, limit, proved, allowed, verdict, lines, upstreams, **named(question, part))

@@ -1,0 +1,351 @@
+"""The gradient of an input as a whole: how long its error is, where noise hides single entries.
+
+Along a random line the claim and the slope of f differ by r: the error of the claim, and noise. So
+the mean of r^2 over many lines is the square of the length of the error, plus that of the noise.
+The mean *product* of r at two steps has no noise: the error is the same at both steps, and the
+rounding of f at one set of points knows nothing of that at another.
+
+The bounds hold for noise that is independent at two steps, and for errors with many entries. What
+is proved for any error is `proof`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.tolerance import output_groups
+from gradcheck_ref.check.measure.chords import TRIED, Chorder
+from gradcheck_ref.check.measure.dithered import Dithered
+from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
+from gradcheck_ref.structure.parts import Part
+
+# Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
+SHORT = 1e-10
+
+# One value in a thousand of a normal distribution is farther from its mean, on one side.
+Z = 3.09
+CHANCE = 1e-3
+
+# A wrong claim is usually clear after FEW lines. MANY are measured before a pass, and then twice as
+# many, and again, if that decides nothing.
+FEW, MANY = 10, 40
+
+# Evaluations for all inputs, unless the caller set a limit.
+MOST = 2000
+
+# The largest allowed error: of a float32, of a shorter dtype in spacings, and of any.
+ALLOWED, SPACINGS, MOST_ALLOWED = 1e-3, 20.0, 0.1
+
+# A pass must be closer where noise allows: within this many times the error that noise hides, or a
+# TIGHTER-th of what is allowed. Only an error above a LOOSER-th is refused: a claim rounds, too.
+HIDDEN, TIGHTER, LOOSER = 4.0, 10.0, 2.0
+
+# A mistake has at least this part of its square at a step far shorter. Slopes that grow by more than
+# STEEPER towards short steps are noise.
+STAYS, STEEPER = 0.7, 1.5
+
+# An f that moves in steps this many times coarser than its format is a staircase. Noise larger than
+# all slopes is allowed if it is less than ROUGH roundings in that format.
+COARSE, ROUGH = 8.0, 20.0
+
+
+class Look(NamedTuple):
+    """Claims and slopes along the lines at one step, each (lines, columns)."""
+
+    claimed: Array
+    slopes: Array
+
+    @property
+    def residual(self) -> Array:
+        """Claims minus slopes."""
+        return self.claimed - self.slopes
+
+
+class Square(NamedTuple):
+    """A length, squared, and what may be wrong with it, all in the unit of f."""
+
+    size: float  # of the gradient itself
+    error: float  # of the error of the claim: the mean product of residuals
+    noise: float  # mean square of the noise in one residual
+    slopes: float  # mean product of slopes
+    spread: float  # standard error of `error` over the lines
+    averaged: float  # how many independent draws of the noise there are, as a square root
+    proved: float  # the error is not larger, except by CHANCE
+
+    def doubt(self, length: float = 0.0) -> float:
+        """Return how far noise may move the mean product, if the error has this square."""
+        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+
+
+def allowed_as_a_whole(eps: float, short: bool) -> float:
+    """Return the largest allowed error: 1e-3 in float32, 2e-2 in float16, 0.1 in bfloat16.
+
+    ``short`` tells that f has more noise than numbers with this eps explain.
+    """
+    return MOST_ALLOWED if short else min(max(ALLOWED, SPACINGS * eps), MOST_ALLOWED)
+
+
+def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
+    """Return how far a mean square of random sums may be below and above its expectation.
+
+    These are quantiles of chi-square (Wilson and Hilferty, 1931). All lines share the combinations
+    of the outputs: an error in one output looks small in all lines if it is small in all of them.
+    """
+    freedom = 1 / (1 / lines + (1 / upstreams if upstreams else 0.0))
+    step = math.sqrt(2 / (9 * freedom))
+    low, high = (max(0.0, 1 - step**2 + z * step) ** 3 for z in (-Z, Z))
+    return low, high
+
+
+def proof(lines: int) -> float:
+    """Return how many times the largest of some random sums the length is, except by CHANCE.
+
+    A sum a . v with random signs has |a . v| >= t |a| with a probability of at least
+    (1 - t^2)^2 / 3 (Paley and Zygmund, 1932). The lengths of the moves do not change that.
+    """
+    share = 1 - 3 * (1 - CHANCE ** (1 / max(lines, 1)))
+    return 1 / math.sqrt(1 - math.sqrt(1 - share)) if 0 < share < 1 else math.inf
+
+
+class Together:
+    """Some inputs, or entries, measured together along dithered lines.
+
+    Parameters
+    ----------
+    question : Question
+        The function, the point and the claims.
+    stretches : sequence of slice
+        The coordinates that move.
+    most : float
+        The number of evaluations that the check has at the end of this.
+    effects : ndarray, shape (inputs, columns), optional
+        If the stretches are inputs that are judged one by one: the squared effects of their claims.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        stretches: Sequence[slice],
+        most: float,
+        effects: Array | None = None,
+    ) -> None:
+        self.question, self.most, ask = question, most, question.ask
+        seed = question.seed, 3, stretches[0].start, stretches[-1].stop
+        self.chords = Chorder(ask, stretches, seed)
+        self.upstreams = 0 if ask.mix is None else len(ask.mix)
+        self.lines: list[Dithered] = []
+        self.looks: list[Look] = []
+        independent = min(ask.here.size, ask.outputs.size)
+        self.measurable = self.chords.choose(Z / math.sqrt(MANY * independent))
+        self.effects = None if effects is None else effects * self.chords.weight**2
+
+    # --- measuring --------------------------------------------------------------------------------
+
+    def measure(self, count: int) -> bool:
+        """Measure lines until there are ``count``, at both steps; tell if they were affordable."""
+        have = len(self.lines)
+        if self.question.ask.evaluations + 4 * (count - have) > self.most:
+            return False
+        more = self.chords.lines(TRIED + have, count - have)
+        looks = [self._look(more, step) for step in self.chords.steps[:2]]
+        if have:
+            pairs = zip(self.looks, looks, strict=False)
+            looks = [Look(*map(np.concatenate, zip(*pair, strict=True))) for pair in pairs]
+        self.lines, self.looks = self.lines + more, looks
+        return True
+
+    def _look(self, lines: Sequence[Dithered], step: float) -> Look:
+        found = self.chords.measure(lines, step)
+        pairs = zip(lines, found.steps.tolist(), strict=True)
+        claimed = [self._claimed(line, t) for line, t in pairs]
+        return Look(np.array(claimed) * self.chords.weight, found.slopes)
+
+    def _claimed(self, line: Dithered, t: float) -> Array:
+        """Return the claims along the move that was really made."""
+        claims = self.question.claims
+        if claims.matrix is not None:
+            return line.dot(claims.matrix, t)
+        self.question.return_to_x()
+        return claims.product(line.between(t))
+
+    @QUIETLY
+    def square(self, first: Look, second: Look, columns: slice) -> Square:
+        """Return the length of the error for some outputs, from two looks."""
+        both = np.array([*first, *second])[..., columns]
+        both = both[:, np.isfinite(both).all(axis=(0, 2))]  # lines inside the domain of f
+        claimed, slopes = both[[0, 2]], both[[1, 3]]
+        lines, outputs = both.shape[1:]
+        if 2 * lines < len(self.lines) or not lines:
+            return Square(*[math.nan] * 5, 1.0, math.inf)
+        if self.upstreams:
+            outputs = min(self.upstreams, self.question.ask.outputs.size)
+        one, other = claimed - slopes
+        products = np.mean(one * other, axis=1)
+        of_slopes = float(np.mean(slopes[0] * slopes[1]))
+        floor = float(np.mean(self.chords.floor(self.chords.steps[1])[columns]))
+        largest = np.mean(np.abs(one * other), axis=1)
+        if self.upstreams:
+            largest = np.abs(one * other).max(axis=1) * proof(self.upstreams) ** 2
+        return Square(
+            size=max(float(np.mean(claimed[0] * claimed[1])), of_slopes),
+            error=float(products.mean()),
+            noise=float(np.mean((one - other) ** 2)) / 2 + floor,
+            slopes=of_slopes,
+            spread=float(products.std()) / math.sqrt(lines),
+            averaged=math.sqrt(lines * outputs),
+            proved=proof(lines) ** 2 * float(largest.max()),
+        )
+
+    # --- the verdict ------------------------------------------------------------------------------
+
+    def judge(self) -> list[Whole] | None:
+        """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
+        groups, found = output_groups(self.question), None
+        count_of = 1 if self.effects is None else len(self.effects)
+        for count in (FEW, MANY, 2 * MANY, 4 * MANY) if self.measurable else ():
+            if not self.measure(count):
+                break
+            squares = [self.square(*self.looks[:2], columns) for columns in groups]
+            if any(self._fails(*one) for one in zip(squares, groups, strict=True)):
+                return [self._whole(0, squares, FAIL)] if count_of == 1 else None
+            found = [self._whole(i, squares) for i in range(count_of)]
+            if count >= MANY and any(one.code == PASS for one in found):
+                break
+        return found
+
+    @property
+    def _largest(self) -> float:
+        """The largest error that may pass."""
+        return allowed_as_a_whole(self.question.ask.precision, self.chords.short)
+
+    def _allowed(self, found: Square, size: float) -> float:
+        """Return the square that is allowed for an input of this size, squared."""
+        most = self._largest**2 * size
+        return min(most, max(HIDDEN**2 * found.doubt(), most / TIGHTER**2))
+
+    @QUIETLY
+    def _fails(self, found: Square, columns: slice) -> bool:
+        """Whether the error is surely larger than allowed, also at a far shorter step.
+
+        Cost: 2 evaluations for each line, if two steps refuse.
+        """
+        _, high = quantiles(len(self.lines), self.upstreams)
+        step = self.chords.steps[1]
+        allowed = max(self._allowed(found, found.size), self._largest**2 * found.size / LOOSER**2)
+        form = float(np.mean(self.chords.floor_of_format(step)[columns]))
+        coarse = float(np.mean(self.chords.floor(step)[columns])) > COARSE**2 * form
+        if coarse or not found.error - found.doubt(allowed) >= high * allowed:
+            return False
+        if len(self.looks) == 2:
+            self.looks.append(self._look(self.lines, self.chords.steps[2]))
+        closer = self.square(*self.looks[1:], columns)
+        stays = closer.error - closer.doubt(allowed) >= high * allowed
+        stays &= closer.error + closer.doubt(allowed) >= STAYS * found.error
+        level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
+        quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
+        return bool(stays and level and quiet)
+
+    @QUIETLY
+    def _whole(self, number: int, squares: Sequence[Square], verdict: int = PASS) -> Whole:
+        """Return the result for one input: that of the output where it is worst."""
+        low, _ = quantiles(len(self.lines), self.upstreams)
+        columns = output_groups(self.question)
+        ratios = []
+        for found, group in zip(squares, columns, strict=True):
+            size = found.size
+            if self.effects is not None and len(self.effects) > 1:
+                size = float(np.mean(self.effects[number, group]))
+            allowed, error = self._allowed(found, size), max(found.error, 0.0)
+            passes = error + found.doubt(allowed) <= low * allowed
+            verdict = max(verdict, PASS if passes else UNSURE)
+            numbers = error, error + found.spread, (error + found.doubt()) / low, found.proved
+            ratios.append([math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)])
+        error, more, limit, proved, allowed = max(ratios, key=lambda one: one[2])
+        return Whole(
+            error=error,
+            spread=more - error,
+            limit=limit,
+            proved=proved,
+            allowed=allowed,
+            code=verdict,
+            lines=len(self.lines),
+            upstreams=self.upstreams,
+        )
+
+
+def has_fewer_digits(question: Question) -> bool:
+    """Whether f has fewer digits than its dtype, as far as its noise shows."""
+    noise = question.noise
+    noisy = (noise.levels[-1] > noise.quiet) & ~noise.random
+    fewer = noise.eps > np.fmax(noise.ask.inputs.eps, noise.ask.outputs.eps.max(initial=0.0))
+    return bool((noisy | fewer | (noise.jump > 0)).any())
+
+
+def decides(question: Question) -> bool:
+    """Whether the whole may decide: f has few digits, and each entry need not keep a tolerance."""
+    noise = question.noise
+    if question.demanded or noise.random.any() or question.claims.faults:
+        return False
+    return bool(question.ask.precision > SHORT or (noise.jump > 0).any() or noise.short.any())
+
+
+@QUIETLY
+def effects_of(question: Question) -> Array | None:
+    """Return the squared effect of the claims for each input, (inputs, columns).
+
+    None if single claims are not known.
+    """
+    matrix, inputs = question.claims.matrix, question.ask.inputs
+    if matrix is None:
+        return None
+    found = []
+    for part in inputs.parts.values():
+        units = inputs.units(part.start, part.start + part.size)
+        found.append(np.einsum("ij,i->j", matrix[part.stretch] ** 2, units**2))
+    return np.array(found)
+
+
+def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]:
+    """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
+
+    In a group, a small input hides beside large ones. So inputs that pass are taken out, and the
+    rest is measured again, alone or in halves.
+    """
+    inputs, effects = question.ask.inputs, effects_of(question)
+    parts = [*inputs.parts.values()]
+    end = question.most if question.limited else question.ask.evaluations + MOST
+    order = sorted(numbers)
+    todo = [[number] for number in order]
+    if order and effects is not None:
+        by_effect = np.nan_to_num(effects.sum(axis=1))
+        todo = [sorted(order, key=lambda number: -by_effect[number])]
+    found: dict[int, Whole] = {}
+    while todo:
+        group = todo.pop(0)
+        stretches = [parts[number].stretch for number in group]
+        ours = None if effects is None else effects[group]
+        results = Together(question, stretches, end, ours).judge() or ()
+        for number, one in zip(group, results, strict=False):
+            if one.code == PASS or len(group) == 1:
+                found[number] = replace(one, **named(question, parts[number]))
+        rest = [number for number in group if number not in found]
+        if rest and len(group) > 1:
+            middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
+            todo += filter(None, (rest[:middle], rest[middle:]))
+    return {number: found.get(number) or unknown(question, parts[number]) for number in sorted(numbers)}
+
+
+def unknown(question: Question, part: Part) -> Whole:
+    """Return the result for an input that was not measured as a whole."""
+    return Whole(math.nan, math.nan, math.inf, math.inf, math.nan, UNSURE, **named(question, part))
+
+
+def named(question: Question, part: Part) -> dict[str, Any]:
+    """Return the name of an input and the number of its entries, for a result."""
+    return {"name": part.name, "entries": part.size * question.ask.outputs.size}

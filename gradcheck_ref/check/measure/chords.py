@@ -1,0 +1,217 @@
+"""Chords: the slopes of f between two points, at steps where noise and truncation are balanced.
+
+A witness takes six points and gives a bar for one line. Here the mean over many lines counts, so
+two points are enough for each. A few lines are measured first, at steps from half of x downwards.
+They show how noise grows towards short steps and how truncation grows towards long ones.
+"""
+
+import math
+from collections.abc import Sequence
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
+from gradcheck_ref.check.measure.dithered import Dithered
+from gradcheck_ref.check.measure.noise import QUIETLY
+
+# The first steps, in units of x: from the longest one down, each half of the one before, along so
+# many lines. They end where noise has become a hundred times the least cost, or where truncation is
+# below all tolerances.
+LONGEST, SHORTEST, TRIED = 0.5, 2.0**-12, 3
+CLEARLY_WORSE, SHARP_ENOUGH = 100.0, 1e-11
+
+# The step of a line is drawn between these multiples of the chosen one.
+FACTORS = 0.8, 1.25
+
+# A step this many times shorter shows whether an error is truncation.
+CLOSER = 9.0
+
+# Noise has fewer digits than the dtype if it is so many roundings of f.
+ROUNDINGS = 30.0
+
+# Bits of the fractions of float32, float16 and bfloat16.
+BITS = 23, 10, 7
+
+
+class Chords(NamedTuple):
+    """Slopes along some lines at one step."""
+
+    steps: Array  # (lines,)
+    slopes: Array  # (lines, columns)
+
+
+class Chorder:
+    """Measures chords along dithered lines over some inputs.
+
+    Parameters
+    ----------
+    ask : Ask
+        Calls f, perhaps for combinations of its outputs.
+    stretches : sequence of slice
+        The coordinates that move.
+    seed : tuple of int
+        Seed for all lines and steps.
+
+    Attributes
+    ----------
+    weight : ndarray, shape (columns,)
+        The unit of each column: no output counts more than a typical one.
+    steps : tuple of float
+        The steps to measure at: two, and a far shorter one. Empty if f cannot be measured.
+    short : bool
+        Whether f has more noise than the dtype of its values explains.
+    """
+
+    def __init__(self, ask: Ask, stretches: Sequence[slice], seed: tuple[int, ...]) -> None:
+        self.ask, self.stretches, self.seed = copy(ask), stretches, seed
+        self.mix, self.ask.mix = ask.mix, None  # for the resolution of the outputs themselves
+        outputs = ask.outputs.size
+        self.rng = np.random.default_rng(seed)
+        self.weight = np.ones(ask.here.size)
+        self.steps: tuple[float, ...] = ()
+        self.short = self.in_proportion = False
+        self._finest = np.full(outputs, np.inf)  # the power of two that divides all values
+        self._low, self._high = np.full(outputs, np.inf), np.full(outputs, -np.inf)
+        self._fits = np.ones((len(BITS), outputs), bool)
+
+    def lines(self, first: int, count: int, rounds: bool | None = None) -> list[Dithered]:
+        """Return some lines by their numbers."""
+        rounds = self.short if rounds is None else rounds
+        return [
+            Dithered(self.ask.inputs, self.stretches, (*self.seed, k), rounds, self.in_proportion)
+            for k in range(first, first + count)
+        ]
+
+    @QUIETLY
+    def measure(self, lines: Sequence[Dithered], step: float) -> Chords:
+        """Measure a chord along each line: 2 evaluations for each."""
+        steps = step * self.rng.uniform(*FACTORS, len(lines))
+        each, slopes = max(1, NUMBERS_AT_ONCE // max(1, self.ask.outputs.size)), []
+        for start in range(0, len(lines), each):
+            some = list(zip(lines, steps.tolist(), strict=True))[start : start + each]
+            values = self.ask.many([(line, side * t) for line, t in some for side in (1, -1)])
+            self._notice(values)
+            rise = (values[::2] - values[1::2]) / (2 * steps[start : start + each, None])
+            slopes.append(rise if self.mix is None else rise @ self.mix.T)
+        return Chords(steps, np.concatenate(slopes) * self.weight)
+
+    # --- what the values show ---------------------------------------------------------------------
+
+    def _notice(self, values: Array) -> None:
+        """Learn how fine the values of each output are."""
+        fraction, exponent = np.frexp(values)
+        whole = (fraction * 2.0**53).astype(np.int64)
+        divisor = np.ldexp((whole & -whole).astype(float), exponent - 53)
+        self._finest = np.fmin(self._finest, np.where(whole, divisor, np.inf).min(axis=0))
+        self._low = np.fmin(self._low, values.min(axis=0))
+        self._high = np.fmax(self._high, values.max(axis=0))
+        for fits, bits in zip(self._fits, BITS, strict=True):
+            fits &= (fraction * 2.0 ** (bits + 1) % 1 == 0).all(axis=0)
+
+    def floor(self, step: float) -> Array:
+        """Return the mean square that the resolution of the outputs leaves in a slope."""
+        shown = np.isfinite(self._finest) & (self._low < self._high)
+        return self._in_slope(np.where(shown, self._finest, self._format), step)
+
+    def floor_of_format(self, step: float) -> Array:
+        """Return the same for outputs in the shortest format that holds all their values."""
+        return self._in_slope(self._format, step)
+
+    @property
+    def _size(self) -> Array:
+        return np.asarray(np.fmax(np.abs(self._low), np.abs(self._high)))
+
+    @property
+    def _format(self) -> Array:
+        spacing = self.ask.outputs.eps.copy()
+        for fits, bits in zip(self._fits, BITS, strict=True):
+            spacing = np.where(fits, 2.0**-bits, spacing)
+        return np.asarray(spacing * self._size)
+
+    def _in_slope(self, resolution: Array, step: float) -> Array:
+        return self._in_columns(resolution**2) / (24 * step**2)
+
+    def _in_columns(self, squares: Array) -> Array:
+        squares = squares if self.mix is None else self.mix**2 @ squares
+        return np.asarray(self.weight**2 * squares)
+
+    # --- the steps --------------------------------------------------------------------------------
+
+    @QUIETLY
+    def choose(self, averaged: float) -> bool:
+        """Choose the steps, before a claim is seen; return whether f can be measured.
+
+        ``averaged`` is the factor by which the mean of many lines reduces the square of the noise.
+        Cost: about 6 evaluations for each of 4 to 12 steps.
+        """
+        for self.in_proportion in (False, True):
+            steps, slopes = self._try()
+            if np.isfinite(self._costs(steps, slopes)).any():
+                break
+        else:
+            return False
+        if self.mix is None:
+            moved = np.sqrt(np.nan_to_num(np.nanmean(slopes**2, axis=(0, 1))))
+            typical = np.median(moved[moved > 0]) if moved.any() else 1.0
+            self.weight = typical / np.fmax(moved, typical)
+        cost = self._costs(steps, slopes * self.weight)
+        steps = steps[1:]
+        noise, bend, power = balance(steps, cost)
+        expected = averaged * noise / steps**2 + bend * steps**power
+        best = float(steps[np.argmin(np.where(np.isfinite(cost), expected, np.inf))])
+        shortest = 2 * self.ask.inputs.eps
+        self.steps = 2 * best, best, max(best / CLOSER, shortest)
+        eps = np.fmax(self.ask.outputs.eps, self.ask.inputs.eps)
+        rounding = np.mean(self._in_columns((eps * self._size) ** 2))
+        self.short = bool(8 / 5 * noise > ROUNDINGS**2 * rounding)
+        return True
+
+    def _try(self) -> tuple[Array, Array]:
+        """Measure a few lines at shorter and shorter steps; return the steps and the slopes."""
+        lines, steps = self.lines(0, TRIED, rounds=False), [LONGEST]
+        slopes = [self.measure(lines, LONGEST).slopes]
+        while steps[-1] > SHORTEST:
+            steps.append(steps[-1] / 2)
+            slopes.append(self.measure(lines, steps[-1]).slopes)
+            cost = self._costs(np.array(steps), np.array(slopes))
+            noisy = len(cost) > 2 and cost[-1] > CLEARLY_WORSE * cost.min()
+            if noisy or cost[-1] <= SHARP_ENOUGH * np.mean(slopes[-1] ** 2):
+                break
+        return np.array(steps), np.array(slopes)
+
+    def _costs(self, steps: Array, slopes: Array) -> Array:
+        """Return for each step but the first the mean square of the change from the one before."""
+        floors = np.array([self.floor(step) for step in steps[1:].tolist()])
+        changes = np.diff(slopes, axis=0) ** 2 + floors[:, None]
+        return np.nan_to_num(np.mean(changes, axis=(1, 2)), nan=np.inf)
+
+
+@QUIETLY
+def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
+    """Fit noise and truncation: cost = noise / step^2 + bend x step^power.
+
+    The fit has the maximum likelihood for a cost that varies like a mean of squares. The power is 4
+    for a smooth f, and 2 or 1 where f has kinks. Returns noise, bend and power.
+    """
+    known = np.isfinite(cost) & (cost > 0)
+    # Stairs are no white noise at steps that are shorter than they are.
+    known &= (cost <= CLEARLY_WORSE * cost.min()) | (np.arange(cost.size) < cost.argmin())
+    if not known.any():
+        return 0.0, 0.0, 4
+    steps, cost = steps[known], cost[known]
+    factors = np.append(0.0, 2.0 ** np.arange(-20, 3, 0.25))
+    noise = factors[:, None, None] * (cost * steps**2).min()
+    best = math.inf, 0.0, 0.0, 4
+    for power in (4, 2, 1):
+        bend = factors[None, :, None] * (cost / steps**power).min()
+        expected = noise / steps**2 + bend * steps**power
+        unlikely = np.sum(cost / expected + np.log(expected), axis=2)
+        unlikely[~np.isfinite(unlikely)] = np.inf
+        i, j = np.unravel_index(int(np.argmin(unlikely)), unlikely.shape)
+        one = float(unlikely[i, j]), float(noise[i, 0, 0]), float(bend[0, j, 0]), power
+        best = min(best, one, key=lambda fit: fit[0])
+    return best[1:]

@@ -1,0 +1,83 @@
+"""The sentences about the gradient of each input as a whole."""
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from gradcheck_ref.check.report.text import short
+from gradcheck_ref.check.results import FAIL, PASS, Whole
+
+# The names of at most so many inputs are listed.
+SHOWN = 6
+
+# The order of the inputs tells where a mistake begins if there are so many wrong ones, and right
+# ones.
+SEVERAL = 2
+
+
+def as_share(value: float) -> str:
+    """Write a part of the whole: in percent, or as a small number."""
+    return f"{short(100 * value, 2 if value >= 0.1 else 1)} %" if value >= 1e-3 else short(value)
+
+
+def worst_whole(report: Any) -> Whole:
+    """Return the result for the input with the largest limit."""
+    return max(report.inputs, key=lambda one: float(one.limit))
+
+
+def whole_lines(one: Whole) -> str:
+    """Name the lines behind a result."""
+    combinations = f" and {one.upstreams} random combinations of the outputs"
+    return f"{one.lines} random lines{combinations * (one.upstreams > 0)}"
+
+
+def what_could_hide(report: Any) -> str:
+    """Say how many entries could be wrong unseen, in the input where these are most."""
+    one = max(report.inputs, key=lambda one: float(one.hidden))
+    where = f" of {one.name}" if len(report.inputs) > 1 else ""
+    if one.hidden < 1:
+        return (
+            "noise hides the errors of single entries; an entry of typical size that is lost "
+            f"would show, but not a small one{where and f', such as one{where}'}"
+        )
+    most = min(math.ceil(one.hidden), one.entries)
+    return (
+        f"noise hides the errors of single entries; up to {most:,} of {one.entries:,} typical "
+        f"entries{where} could be lost unseen"
+    )
+
+
+def inputs_as_a_whole(report: Any) -> str:
+    """List how far the gradient of each input is off, the wrong ones first."""
+    wrong = [
+        f"{one.name} is off by {as_share(one.error)}" if math.isfinite(one.error) else one.name
+        for one in report.inputs
+        if one.code == FAIL
+    ]
+    right = [f"{one.name} to {as_share(one.limit)}" for one in report.inputs if one.code == PASS]
+    unsure = [one.name for one in report.inputs if one.code not in (PASS, FAIL)]
+    said = [_few(wrong)] if wrong else []
+    said += [f"right are {_few(right)}"] if right else []
+    said += [f"unsure are {_few(unsure)}"] if unsure else []
+    return f"as a whole: {'; '.join(said)}"
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - SHOWN
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:SHOWN])} and {more} more"
+
+
+def where_it_begins(report: Any) -> Iterator[str]:
+    """Say where a backward pass goes wrong, if all wrong inputs come before all right ones."""
+    verdicts = [one.code for one in report.inputs]
+    wrong, right = verdicts.count(FAIL), verdicts.count(PASS)
+    changes = sum(one != other for one, other in pairwise(verdicts))
+    if min(wrong, right) < SEVERAL or wrong + right < len(verdicts) or changes > 1:
+        return
+    if verdicts[0] == FAIL:
+        last, first = report.inputs[wrong - 1].name, report.inputs[wrong].name
+        yield (
+            f"the gradient is right from {first} on, and wrong from {last} on towards the input: "
+            "look at the backward of what lies between"
+        )
