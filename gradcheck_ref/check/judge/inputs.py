@@ -19,7 +19,7 @@ from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     MOST,
     TIGHTER,
-    Together,
+    Group,
     allowed_as_a_whole,
     decides,
     effects_of,
@@ -38,7 +38,6 @@ from gradcheck_ref.structure.parts import Part
 # dtype, its stairs look like kinks, too.
 HIDDEN = "noise", "zero", "budget"
 HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
-UNSETTLED = "precision", "zero", "budget"
 
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed,
 # and if their residuals are noise: at most CLEARLY standard deviations, of which a bar has four.
@@ -53,7 +52,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
 
     Cost: none, or about 200 evaluations for all inputs, and up to 2000 if some of them are wrong.
     """
-    if question.claims.unusable or not np.isfinite(question.ask.here).all():
+    here = question.ask.here
+    if question.claims.unusable or not (here.size and np.isfinite(here).all()):
         return findings
     if findings.inputs:
         return _decided(question, findings, dict(enumerate(findings.inputs)))
@@ -86,12 +86,14 @@ def _is_hidden(question: Question, findings: Findings) -> bool:
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
     """Let the inputs that are right or wrong as a whole decide about their entries."""
-    evidence, few = findings.on_axes, has_fewer_digits(question)
+    evidence, usual = findings.on_axes, allowed_as_a_whole(question.ask.precision)
+    # Noise allows more than the dtype if f has fewer digits than that.
+    few = has_fewer_digits(question) or any(one.allowed > usual for one in known.values())
     verdicts = np.array([one.code for one in known.values()])
     if few:
         _confirm(question, evidence, verdicts != FAIL)
     right, others = (verdicts == PASS).all(), findings.certificate
-    if others and others.verdict == UNSURE and right and (few or others.reason in UNSETTLED):
+    if others and others.verdict == UNSURE and right:
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
     passes = (verdicts == PASS)[inputs_of(evidence)][:, None]
     reasons = HIDDEN_BY_STAIRS if few else HIDDEN
@@ -116,7 +118,7 @@ def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
     if not rows:
         return
     end = question.most if question.limited else question.ask.evaluations + MOST
-    again = Together(question, [slice(row, row + 1) for row in rows], end).judge()
+    again = Group(question, [slice(row, row + 1) for row in rows], end).judge()
     if not again or again[0].verdict != FAIL:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()
@@ -160,7 +162,7 @@ def _from_lines(
         return {}
     error, bend = evidence.residual[known], (best.truncation + best.kink)[known]
     low, _ = quantiles(lines, upstreams)
-    allowed = allowed_as_a_whole(question.ask.precision, short=False)
+    allowed = allowed_as_a_whole(question.ask.precision)
     factor, found = (proof(lines) * (proof(upstreams) if mix is not None else 1.0)) ** 2, {}
     for number, part in enumerate(question.ask.inputs.parts.values()):
         if part not in parts:
@@ -222,7 +224,7 @@ def _whole(
 ) -> Whole:
     """Return the result for an input, from squares of lengths."""
     ratios = [math.sqrt(one / size) if size else (math.inf if one else 0.0) for one in (error, limit, proved)]
-    allowed = allowed_as_a_whole(question.ask.precision, short=False)
+    allowed = allowed_as_a_whole(question.ask.precision)
     verdict = FAIL if fails else PASS if ratios[1] <= allowed / CLOSELY else UNSURE
     spread = ratios[0] / math.sqrt(2 * lines) if lines else 0.0
     error, limit, proved = ratios

@@ -4,6 +4,8 @@ A random line measures all coordinates at once. If it refuses its claim, it is h
 single entry. That entry is measured on its axis, and so are entries that lines cannot confirm.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -80,10 +82,19 @@ def explore(question: Question) -> Findings:
 
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
-    together = Together(question)
-    if not question.demanded and (found := _in_few_digits(together)):
-        return found
+    together, known = Together(question), ()
     endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
+    if decides(question) and not endless.size:
+        together.measure(1)
+    if decides(question) and has_fewer_digits(question) and not endless.size:
+        spent = question.ask.evaluations
+        known = tuple(judge_inputs(question, range(len(question.ask.inputs.parts))).values())
+        if not question.limited:
+            question = replace(question, most=question.most + question.ask.evaluations - spent)
+        verdicts = {one.code for one in known}
+        if FAIL in verdicts or verdicts == {PASS}:
+            return _examples_of(question, known)
+        together = Together(question)
     agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
         if question.affordable <= LINES:
@@ -119,26 +130,18 @@ def _together(question: Question) -> Findings:
     elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():
         # No example shows the mistake: report how closely lines measured the others.
         certificate = together.certificate(reached, 0, demanded=True)
-    return Findings(on_axes, certificate, tuple(agreeing), by_input, others)
+    return Findings(on_axes, certificate, tuple(agreeing), by_input, others, known)
 
 
-def _in_few_digits(together: Together) -> Findings | None:
-    """Judge the inputs as wholes first, if the first line shows that f has few digits.
-
-    If one is wrong, some of its entries are measured as examples. None if that does not decide.
-    """
-    together.measure(1)
-    question = together.question
-    if not decides(question) or not has_fewer_digits(question):
-        return None
-    known = judge_inputs(question, range(len(question.ask.inputs.parts)))
-    wrong = [part for k, part in enumerate(question.ask.inputs.parts.values()) if known.get(k) and known[k].code == FAIL]
-    if not wrong and any(one.code != PASS for one in known.values()):
-        return None
-    rng = np.random.default_rng(question.seed)
-    rows = [p.start + rng.choice(p.size, min(EXAMPLES // len(wrong) + 1, p.size), replace=False) for p in wrong]
-    rows = np.concatenate([np.zeros(0, int), *rows])
-    return Findings(axes_of(question, rows), inputs=tuple(known.values()))
+def _examples_of(question: Question, known: Sequence[Whole]) -> Findings:
+    """Measure some entries of the inputs that are wrong as a whole, to show what is wrong."""
+    every = zip(question.ask.inputs.parts.values(), known, strict=True)
+    wrong = [part for part, one in every if one.code == FAIL]
+    rng, rows = np.random.default_rng(question.seed), [np.zeros(0, int)]
+    for part in wrong:
+        some = min(EXAMPLES // len(wrong) + 1, part.size)
+        rows.append(part.start + rng.choice(part.size, some, replace=False))
+    return Findings(axes_of(question, np.concatenate(rows)), inputs=tuple(known))
 
 
 def _agree(together: Together) -> bool:

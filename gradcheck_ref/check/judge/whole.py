@@ -39,32 +39,35 @@ FEW, MANY = 10, 40
 # Evaluations for all inputs, unless the caller set a limit.
 MOST = 2000
 
-# The largest allowed error: of a float32, of a shorter dtype in spacings, and of any.
-ALLOWED, SPACINGS, MOST_ALLOWED = 1e-3, 20.0, 0.1
+# The largest allowed error: of a float32, of a shorter dtype in spacings, in standard deviations of
+# the noise, and of any. The noise of a layer is a few tenths of the spacing of the numbers inside.
+ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 128.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
-# TIGHTER-th of what is allowed. Only an error above a LOOSER-th is refused: a claim rounds, too.
-HIDDEN, TIGHTER, LOOSER = 4.0, 10.0, 2.0
+# TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
+# an error of ROUNDINGS times the noise of f is refused.
+HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
 # A mistake has at least this part of its square at a step far shorter. Slopes that grow by more than
 # STEEPER towards short steps are noise.
 STAYS, STEEPER = 0.7, 1.5
 
-# An f that moves in steps this many times coarser than its format is a staircase. Noise larger than
-# all slopes is allowed if it is less than ROUGH roundings in that format.
-COARSE, ROUGH = 8.0, 20.0
+# Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
+ROUGH = 20.0
+
+# f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
+# cancel, but for one of many.
+# Terms of fourth order look like one at steps that are longer than SMOOTH_WITHIN.
+KINKED, SMOOTH_WITHIN = 1 / 10, 1 / 16
 
 
 class Look(NamedTuple):
-    """Claims and slopes along the lines at one step, each (lines, columns)."""
+    """Claims and slopes along the lines at one step."""
 
-    claimed: Array
+    claimed: Array  # (lines, columns), like slopes and middles
     slopes: Array
-
-    @property
-    def residual(self) -> Array:
-        """Claims minus slopes."""
-        return self.claimed - self.slopes
+    middles: Array
+    steps: Array  # (lines,)
 
 
 class Square(NamedTuple):
@@ -83,12 +86,13 @@ class Square(NamedTuple):
         return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
 
 
-def allowed_as_a_whole(eps: float, short: bool) -> float:
+def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
     """Return the largest allowed error: 1e-3 in float32, 2e-2 in float16, 0.1 in bfloat16.
 
-    ``short`` tells that f has more noise than numbers with this eps explain.
+    That depends on the precision of inputs and outputs, or on the noise of f, relative to its
+    change over a unit of x, if that is more than they explain.
     """
-    return MOST_ALLOWED if short else min(max(ALLOWED, SPACINGS * eps), MOST_ALLOWED)
+    return min(max(ALLOWED, SPACINGS * eps, NOISES * noise), MOST_ALLOWED)
 
 
 def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
@@ -113,7 +117,7 @@ def proof(lines: int) -> float:
     return 1 / math.sqrt(1 - math.sqrt(1 - share)) if 0 < share < 1 else math.inf
 
 
-class Together:
+class Group:
     """Some inputs, or entries, measured together along dithered lines.
 
     Parameters
@@ -137,7 +141,7 @@ class Together:
     ) -> None:
         self.question, self.most, ask = question, most, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
-        self.chords = Chorder(ask, stretches, seed)
+        self.chords = Chorder(question.noise, stretches, seed)
         self.upstreams = 0 if ask.mix is None else len(ask.mix)
         self.lines: list[Dithered] = []
         self.looks: list[Look] = []
@@ -164,7 +168,8 @@ class Together:
         found = self.chords.measure(lines, step)
         pairs = zip(lines, found.steps.tolist(), strict=True)
         claimed = [self._claimed(line, t) for line, t in pairs]
-        return Look(np.array(claimed) * self.chords.weight, found.slopes)
+        claimed = np.array(claimed) * self.chords.weight
+        return Look(claimed, found.slopes, found.middles, found.steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -177,7 +182,7 @@ class Together:
     @QUIETLY
     def square(self, first: Look, second: Look, columns: slice) -> Square:
         """Return the length of the error for some outputs, from two looks."""
-        both = np.array([*first, *second])[..., columns]
+        both = np.array([*first[:2], *second[:2]])[..., columns]
         both = both[:, np.isfinite(both).all(axis=(0, 2))]  # lines inside the domain of f
         claimed, slopes = both[[0, 2]], both[[1, 3]]
         lines, outputs = both.shape[1:]
@@ -212,44 +217,74 @@ class Together:
             if not self.measure(count):
                 break
             squares = [self.square(*self.looks[:2], columns) for columns in groups]
-            if any(self._fails(*one) for one in zip(squares, groups, strict=True)):
+            mistaken = [self._mistaken(*one) for one in zip(squares, groups, strict=True)]
+            if True in mistaken:
                 return [self._whole(0, squares, FAIL)] if count_of == 1 else None
             found = [self._whole(i, squares) for i in range(count_of)]
             if count >= MANY and any(one.code == PASS for one in found):
                 break
+            if False in mistaken:
+                break  # more lines would show the same
         return found
 
-    @property
-    def _largest(self) -> float:
-        """The largest error that may pass."""
-        return allowed_as_a_whole(self.question.ask.precision, self.chords.short)
+    def _largest(self, found: Square) -> float:
+        """Return the largest error that may pass."""
+        noise = math.sqrt(self.chords.level / found.size) if found.size > 0 else 0.0
+        return allowed_as_a_whole(self.question.ask.precision, self.chords.short * noise)
 
     def _allowed(self, found: Square, size: float) -> float:
         """Return the square that is allowed for an input of this size, squared."""
-        most = self._largest**2 * size
+        most = self._largest(found) ** 2 * size
         return min(most, max(HIDDEN**2 * found.doubt(), most / TIGHTER**2))
 
     @QUIETLY
-    def _fails(self, found: Square, columns: slice) -> bool:
-        """Whether the error is surely larger than allowed, also at a far shorter step.
+    def _mistaken(self, found: Square, columns: slice) -> bool | None:
+        """Whether the error is surely a mistake of the claim: larger than allowed, at all steps.
 
-        Cost: 2 evaluations for each line, if two steps refuse.
+        None if more lines may tell. Cost: 2 evaluations for each line, if two steps refuse.
         """
-        _, high = quantiles(len(self.lines), self.upstreams)
-        step = self.chords.steps[1]
-        allowed = max(self._allowed(found, found.size), self._largest**2 * found.size / LOOSER**2)
+        step, allowed = self.chords.steps[1], self._refused(found)
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
-        coarse = float(np.mean(self.chords.floor(step)[columns])) > COARSE**2 * form
-        if coarse or not found.error - found.doubt(allowed) >= high * allowed:
-            return False
+        if not self._exceeds(found):
+            return None
+        if self.chords.coarse(columns):
+            return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
         closer = self.square(*self.looks[1:], columns)
-        stays = closer.error - closer.doubt(allowed) >= high * allowed
-        stays &= closer.error + closer.doubt(allowed) >= STAYS * found.error
+        if closer.error + closer.doubt(allowed) < STAYS * found.error:
+            return False  # a kink, or truncation
+        if step <= SMOOTH_WITHIN and self._kink(columns) > KINKED * found.error:
+            return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
         quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
-        return bool(stays and level and quiet)
+        return True if self._exceeds(closer) and level and quiet else None
+
+    @QUIETLY
+    def _kink(self, columns: slice) -> float:
+        """Return the mean square of half the jump of the slope at x, if it is more than noise.
+
+        The mean of f ahead of x and behind it is f(x), plus a term in step^2, plus one in the step
+        where f has a kink at x.
+        """
+        steps = np.array([look.steps for look in self.looks])  # (3, lines)
+        powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
+        middles = np.array([look.middles[:, columns] for look in self.looks])
+        jumps = np.einsum("ks,ksj->kj", powers[:, 1], middles.transpose(1, 0, 2))
+        square = float(np.mean(jumps.mean(axis=0) ** 2))
+        noise = float(np.mean(jumps.var(axis=0))) / len(self.lines)
+        return square - noise if square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1])) else 0.0
+
+    def _refused(self, found: Square) -> float:
+        """Return the square of the largest error that is not refused."""
+        rounding = min(ROUNDINGS**2 * self.chords.level, self._largest(found) ** 2 * found.size)
+        return max(self._allowed(found, found.size), rounding)
+
+    def _exceeds(self, found: Square) -> bool:
+        """Whether the error is surely larger than that."""
+        _, high = quantiles(len(self.lines), self.upstreams)
+        refused = self._refused(found)
+        return found.error - found.doubt(refused) >= high * refused
 
     @QUIETLY
     def _whole(self, number: int, squares: Sequence[Square], verdict: int = PASS) -> Whole:
@@ -330,7 +365,7 @@ def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]
         group = todo.pop(0)
         stretches = [parts[number].stretch for number in group]
         ours = None if effects is None else effects[group]
-        results = Together(question, stretches, end, ours).judge() or ()
+        results = Group(question, stretches, end, ours).judge() or ()
         for number, one in zip(group, results, strict=False):
             if one.code == PASS or len(group) == 1:
                 found[number] = replace(one, **named(question, parts[number]))

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
 from gradcheck_ref.check.measure.dithered import Dithered
-from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 
 # The first steps, in units of x: from the longest one down, each half of the one before, along so
 # many lines. They end where noise has become a hundred times the least cost, or where truncation is
@@ -33,6 +32,10 @@ CLOSER = 9.0
 # Noise has fewer digits than the dtype if it is so many roundings of f.
 ROUNDINGS = 30.0
 
+# An f that moves in steps larger than this part of itself is a staircase: eight spacings of a
+# bfloat16.
+COARSEST = 2.0**-5
+
 # Bits of the fractions of float32, float16 and bfloat16.
 BITS = 23, 10, 7
 
@@ -42,15 +45,64 @@ class Chords(NamedTuple):
 
     steps: Array  # (lines,)
     slopes: Array  # (lines, columns)
+    middles: Array  # (lines, columns): the means of the two values
 
 
-class Chorder:
-    """Measures chords along dithered lines over some inputs.
+class Fineness:
+    """How fine the values of each output are, as all values so far show it.
 
     Parameters
     ----------
-    ask : Ask
-        Calls f, perhaps for combinations of its outputs.
+    known : ndarray, shape (outputs,)
+        Resolutions that are known already.
+    eps : ndarray, shape (outputs,)
+        The precision of the outputs.
+    """
+
+    def __init__(self, known: Array, eps: Array) -> None:
+        self.known, self.eps = known, eps
+        self.divisor = np.full(eps.shape, np.inf)  # the largest power of two that divides them
+        self.low, self.high = np.full(eps.shape, np.inf), np.full(eps.shape, -np.inf)
+        self.fits = np.ones((len(BITS), *eps.shape), bool)
+
+    def notice(self, values: Array) -> None:
+        """Learn from values, (points, outputs)."""
+        fraction, exponent = np.frexp(values)
+        whole = (np.nan_to_num(fraction) * 2.0**53).astype(np.int64)
+        divisor = np.ldexp((whole & -whole).astype(float), exponent - 53)
+        self.divisor = np.fmin(self.divisor, np.where(whole, divisor, np.inf).min(axis=0))
+        self.low = np.fmin(self.low, values.min(axis=0))
+        self.high = np.fmax(self.high, values.max(axis=0))
+        for fits, bits in zip(self.fits, BITS, strict=True):
+            fits &= (fraction * 2.0 ** (bits + 1) % 1 == 0).all(axis=0)
+
+    @property
+    def size(self) -> Array:
+        """The largest absolute value of each output."""
+        return np.asarray(np.fmax(np.abs(self.low), np.abs(self.high)))
+
+    @property
+    def of_format(self) -> Array:
+        """The spacing of numbers in the shortest format that holds all values."""
+        spacing = self.eps
+        for fits, bits in zip(self.fits, BITS, strict=True):
+            spacing = np.where(fits, 2.0**-bits, spacing)
+        return np.asarray(spacing * self.size)
+
+    @property
+    def resolution(self) -> Array:
+        """The step between values, as they show it; that of the format if they never change."""
+        shown = np.isfinite(self.divisor) & (self.low < self.high)
+        return np.fmax(np.where(shown, self.divisor, self.of_format), self.known)
+
+
+class Chorder:
+    """Measures chords along dithered lines.
+
+    Parameters
+    ----------
+    noise : Noise
+        Calls f, perhaps for combinations of its outputs, and knows what their values show.
     stretches : sequence of slice
         The coordinates that move.
     seed : tuple of int
@@ -62,21 +114,21 @@ class Chorder:
         The unit of each column: no output counts more than a typical one.
     steps : tuple of float
         The steps to measure at: two, and a far shorter one. Empty if f cannot be measured.
+    level : float
+        The mean square of the noise of f.
     short : bool
-        Whether f has more noise than the dtype of its values explains.
+        Whether that is more than the dtype of the values explains.
     """
 
-    def __init__(self, ask: Ask, stretches: Sequence[slice], seed: tuple[int, ...]) -> None:
-        self.ask, self.stretches, self.seed = copy(ask), stretches, seed
-        self.mix, self.ask.mix = ask.mix, None  # for the resolution of the outputs themselves
-        outputs = ask.outputs.size
+    def __init__(self, noise: Noise, stretches: Sequence[slice], seed: tuple[int, ...]) -> None:
+        self.ask, self.stretches, self.seed = copy(noise.ask), stretches, seed
+        self.mix, self.ask.mix = self.ask.mix, None  # for the resolution of the outputs themselves
+        known = noise.resolution if self.mix is None else np.zeros(self.ask.outputs.size)
+        self.values = Fineness(known, self.ask.outputs.eps)
         self.rng = np.random.default_rng(seed)
-        self.weight = np.ones(ask.here.size)
+        self.weight = np.ones(noise.ask.here.size)
         self.steps: tuple[float, ...] = ()
-        self.short = self.in_proportion = False
-        self._finest = np.full(outputs, np.inf)  # the power of two that divides all values
-        self._low, self._high = np.full(outputs, np.inf), np.full(outputs, -np.inf)
-        self._fits = np.ones((len(BITS), outputs), bool)
+        self.level, self.short, self.in_proportion = 0.0, False, False
 
     def lines(self, first: int, count: int, rounds: bool | None = None) -> list[Dithered]:
         """Return some lines by their numbers."""
@@ -90,53 +142,35 @@ class Chorder:
     def measure(self, lines: Sequence[Dithered], step: float) -> Chords:
         """Measure a chord along each line: 2 evaluations for each."""
         steps = step * self.rng.uniform(*FACTORS, len(lines))
-        each, slopes = max(1, NUMBERS_AT_ONCE // max(1, self.ask.outputs.size)), []
+        each, found = max(1, NUMBERS_AT_ONCE // max(1, self.ask.outputs.size)), []
         for start in range(0, len(lines), each):
             some = list(zip(lines, steps.tolist(), strict=True))[start : start + each]
             values = self.ask.many([(line, side * t) for line, t in some for side in (1, -1)])
-            self._notice(values)
-            rise = (values[::2] - values[1::2]) / (2 * steps[start : start + each, None])
-            slopes.append(rise if self.mix is None else rise @ self.mix.T)
-        return Chords(steps, np.concatenate(slopes) * self.weight)
-
-    # --- what the values show ---------------------------------------------------------------------
-
-    def _notice(self, values: Array) -> None:
-        """Learn how fine the values of each output are."""
-        fraction, exponent = np.frexp(values)
-        whole = (fraction * 2.0**53).astype(np.int64)
-        divisor = np.ldexp((whole & -whole).astype(float), exponent - 53)
-        self._finest = np.fmin(self._finest, np.where(whole, divisor, np.inf).min(axis=0))
-        self._low = np.fmin(self._low, values.min(axis=0))
-        self._high = np.fmax(self._high, values.max(axis=0))
-        for fits, bits in zip(self._fits, BITS, strict=True):
-            fits &= (fraction * 2.0 ** (bits + 1) % 1 == 0).all(axis=0)
+            self.values.notice(values)
+            found.append(values if self.mix is None else values @ self.mix.T)
+        ahead, behind = np.concatenate(found)[::2], np.concatenate(found)[1::2]
+        slopes, middles = (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2
+        return Chords(steps, slopes * self.weight, middles * self.weight)
 
     def floor(self, step: float) -> Array:
         """Return the mean square that the resolution of the outputs leaves in a slope."""
-        shown = np.isfinite(self._finest) & (self._low < self._high)
-        return self._in_slope(np.where(shown, self._finest, self._format), step)
+        return self._in_columns(self.values.resolution) / (24 * step**2)
 
     def floor_of_format(self, step: float) -> Array:
         """Return the same for outputs in the shortest format that holds all their values."""
-        return self._in_slope(self._format, step)
+        return self._in_columns(self.values.of_format) / (24 * step**2)
 
-    @property
-    def _size(self) -> Array:
-        return np.asarray(np.fmax(np.abs(self._low), np.abs(self._high)))
+    def coarse(self, columns: slice) -> bool:
+        """Whether f moves in steps that are coarser than any rounding to few digits."""
+        steps, size = (
+            float(np.mean(self._in_columns(one)[columns]))
+            for one in (self.values.resolution, self.values.size)
+        )
+        return steps > COARSEST**2 * size
 
-    @property
-    def _format(self) -> Array:
-        spacing = self.ask.outputs.eps.copy()
-        for fits, bits in zip(self._fits, BITS, strict=True):
-            spacing = np.where(fits, 2.0**-bits, spacing)
-        return np.asarray(spacing * self._size)
-
-    def _in_slope(self, resolution: Array, step: float) -> Array:
-        return self._in_columns(resolution**2) / (24 * step**2)
-
-    def _in_columns(self, squares: Array) -> Array:
-        squares = squares if self.mix is None else self.mix**2 @ squares
+    def _in_columns(self, errors: Array) -> Array:
+        """Return the mean squares of independent errors of the outputs, by column."""
+        squares = errors**2 if self.mix is None else self.mix**2 @ errors**2
         return np.asarray(self.weight**2 * squares)
 
     # --- the steps --------------------------------------------------------------------------------
@@ -165,9 +199,11 @@ class Chorder:
         best = float(steps[np.argmin(np.where(np.isfinite(cost), expected, np.inf))])
         shortest = 2 * self.ask.inputs.eps
         self.steps = 2 * best, best, max(best / CLOSER, shortest)
+        # The two chords behind a cost have the noise of four values of f.
+        self.level = 8 / 5 * noise
         eps = np.fmax(self.ask.outputs.eps, self.ask.inputs.eps)
-        rounding = np.mean(self._in_columns((eps * self._size) ** 2))
-        self.short = bool(8 / 5 * noise > ROUNDINGS**2 * rounding)
+        rounding = float(np.mean(self._in_columns(eps * self.values.size)))
+        self.short = self.level > ROUNDINGS**2 * rounding
         return True
 
     def _try(self) -> tuple[Array, Array]:

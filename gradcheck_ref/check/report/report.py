@@ -359,13 +359,13 @@ class Report:
         data: dict[str, Any] = {"version": 3}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]
+        more = ({"verdict": one.verdict, "hidden": one.hidden} for one in self.inputs)
+        data["inputs"] = [asdict(one) | of_it for one, of_it in zip(self.inputs, more, strict=True)]
         # Numbers that are not finite come back as text.
         text = json.dumps(data, default=_plain)
         data = json.loads(text, parse_constant=lambda number: str(float(number)))
         if self.certificate:
             data["certificate"]["verdict"] = VERDICTS[self.certificate.verdict]
-        for one, plain in zip(self.inputs, data["inputs"], strict=True):
-            plain |= {"verdict": one.verdict, "hidden": one.hidden}
         return data
 
     def plot(self, path: Any = None) -> Any:
