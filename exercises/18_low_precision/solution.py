@@ -28,7 +28,7 @@ def draw(rng, shape):
 
 
 def residual(f, x, claimed, v, u, h):
-    """Return the claimed minus the measured slope of ``sum(u * f(x))``, as ``x`` moves along ``v``."""
+    """Claimed minus measured slope of ``sum(u * f(x))``, as ``x`` moves along ``v``."""
     # --- your code ---
     ahead, behind = bfloat16(x + h * v), bfloat16(x - h * v)
     predicted = np.sum(claimed * (ahead - behind))

@@ -27,7 +27,7 @@ def draw(rng, shape):
 
 
 def residual(f, x, claimed, v, u, h):
-    """Return the claimed minus the measured slope of ``sum(u * f(x))``, as ``x`` moves along ``v``."""
+    """Claimed minus measured slope of ``sum(u * f(x))``, as ``x`` moves along ``v``."""
     # --- your code ---
     raise NotImplementedError("exercise 18, task 2: residual")
     # --- end ---
@@ -72,6 +72,7 @@ if __name__ == "__main__":
         for name, factor in claims.items():
 
             def vjp(u, factor=factor):
+                """Return the claim about one combination of the outputs."""
                 return factor * layer_vjp(u, x, W)
 
             r, claimed = residuals(lambda W: layer(x, W), vjp, W, steps, 100, seed=0)
@@ -79,4 +80,4 @@ if __name__ == "__main__":
             noise = np.sqrt(split(r)[1] / np.mean(claimed**2))
             error = np.sqrt(max(square, 0))
             told = f"{noise:5.1%}  {error:5.1%}  {verdict(square, doubt, 0.03)}"
-            print(f"{name:15} {str(steps):12} {told}")
+            print(f"{name:15} {steps!s:12} {told}")
