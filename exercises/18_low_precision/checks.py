@@ -21,14 +21,13 @@ CLAIMS = np.array([4.0, -2.0, 3.0])
 
 def check_eight_digits(sub):
     """A bfloat16 keeps eight binary digits, of large numbers and of small ones."""
-    m, e = np.frexp(DIGITS)
     slips = {
         "that is the digit below; round to the nearest": AnyOf(
-            np.ldexp(np.floor(256 * m) / 256, e), np.ldexp(np.trunc(256 * m) / 256, e)
+            kept(DIGITS, 8, np.floor), kept(DIGITS, 8, np.trunc)
         ),
-        "that is seven digits; m has none before the point": np.ldexp(np.round(128 * m) / 128, e),
-        "that is nine digits; m has none before the point": np.ldexp(np.round(512 * m) / 512, e),
-        "that is m; ldexp puts m and e together": np.round(256 * m) / 256,
+        "that is seven digits; m has none before the point": kept(DIGITS, 7),
+        "that is nine digits; m has none before the point": kept(DIGITS, 9),
+        "that is m; ldexp puts m and e together": np.frexp(IN_BFLOAT16)[0],
     }
     float16 = DIGITS.astype(np.float16).astype(float)
     mistakes = {
@@ -268,10 +267,15 @@ def heldout_other_numbers(sub):
     part("noise", sub, r).gives(12 / 8)
 
 
+def kept(x, digits, how=np.round):
+    """Keep this many binary digits of each number."""
+    spacing = 2.0 ** (np.floor(np.log2(np.maximum(np.abs(x), 1e-300))) + 1 - digits)
+    return spacing * how(x / spacing)
+
+
 def rounded(x):
     """Round to bfloat16."""
-    m, e = np.frexp(x)
-    return np.ldexp(np.round(256 * m) / 256, e)
+    return kept(x, 8)
 
 
 class Seen(Formula):
