@@ -67,7 +67,7 @@ if __name__ == "__main__":
     kept, last = np.ones((2, *W.shape))
     kept[5, 7], last[-1] = 0, 0
     claims = {"right": 1.0, "5 % too large": 1.05, "one entry lost": kept, "a row lost": last}
-    print("claim           steps        noise  error  verdict at 3 %")
+    print("claim           steps        noise  error  verdict at 3%")
     for steps in ((0.4, 0.2), (0.1, 0.05), (0.02, 0.01)):
         for name, factor in claims.items():
 
@@ -79,5 +79,5 @@ if __name__ == "__main__":
             square, doubt = whole(r, claimed)
             noise = np.sqrt(split(r)[1] / np.mean(claimed**2))
             error = np.sqrt(max(square, 0))
-            told = f"{noise:5.1%}  {error:5.1%}  {verdict(square, doubt, 0.03)}"
+            told = f"{noise:5.0%}  {error:5.0%}  {verdict(square, doubt, 0.03)}"
             print(f"{name:15} {steps!s:12} {told}")
