@@ -60,7 +60,7 @@ def check_the_residual(sub):
         "that is a forward difference; step to both sides": claimed - ahead_only,
     }
     mistakes = {
-        "where is the combination u? it weighs the outputs of f": AnyOf(
+        "where is the combination u? it weights the outputs of f": AnyOf(
             claimed - (measured_alone := (3 * X**2 + H * H) @ V),
             CLAIMED * V - (3 * X**2 + H * H) * V,
         ),
@@ -95,22 +95,30 @@ def check_the_step_taken(sub):
     call.run()
     if not all(np.array_equal(x, rounded(x)) for x in seen.given):
         at = max(seen.given, key=lambda x: np.abs(x - rounded(x)).max())
-        call.refuse(f"f called at {at}", "f called at bfloat16 numbers", "round both places")
+        call.refuse(
+            f"f called at {shown(at, 9)}", "f called at bfloat16 numbers", "round both places"
+        )
 
 
 @builds_on(check_the_step_taken)
 def check_a_line_is_shared(sub):
     """Both steps have the same lines and combinations, so the mistake is the same at both."""
     call, (r, claims), lines, combinations = measured(sub, seed=1)
-    expected = "for each line the same mistake at both steps"
-    alike = np.corrcoef(r)[0, 1]
-    if not alike > 0.9:
-        look_at = "draw line and combination once, before the loop over the steps, not inside it"
-        call.refuse(f"residuals at two steps with the correlation {alike:.1f}", expected, look_at)
     for drawn, what in ((lines, "line"), (combinations, "combination")):
         if len({(place > BETWEEN).tobytes() for place in drawn.given}) < len(claims):
             look_at = f"each column has its own {what}: draw(rng, ...) once more, with the same rng"
             call.refuse(f"a {what} that comes again", f"{len(claims)} of them", look_at)
+    if not np.ptp(r, axis=1).all():
+        call.refuse(
+            r,
+            "another residual for each line",
+            "is each residual stored, r[i, k], for its own line?",
+        )
+    alike = np.corrcoef(r)[0, 1]
+    if not alike > 0.9:
+        expected = "for each line the same mistake at both steps"
+        look_at = "draw line and combination once, before the loop over the steps, not inside it"
+        call.refuse(f"residuals at two steps with the correlation {alike:.1f}", expected, look_at)
     size = np.mean(claims**2) / (9 * 30)  # of a Jacobian with 30 threes
     if np.abs(claims - 1.5 * r[0]).max() > 0.1 * np.sqrt(np.mean(claims**2)):
         look_at = "sum(vjp(u) * v), which is 3/2 of the residual here, except for rounding"
@@ -238,10 +246,11 @@ def check_a_wrong_gradient_is_seen(sub):
     a, x = rounded(rng.normal(size=(6, 8)) / np.sqrt(8)), rounded(rng.normal(size=8))
     f = Formula("tanh(A @ x), in bfloat16", lambda x: rounded(np.tanh(rounded(a @ x))))
     for factor, right in ((1, "pass"), (2, "fail")):
-        told = "the gradient" if factor == 1 else "twice the gradient"
-        vjp = Formula(told, lambda u, c=factor: c * (u * (1 - np.tanh(a @ x) ** 2)) @ a)
+        text = "the gradient" if factor == 1 else "twice the gradient"
+        vjp = Formula(text, lambda u, c=factor: c * (u * (1 - np.tanh(a @ x) ** 2)) @ a)
         call, (r, claims) = residuals(sub, f, vjp, x, (0.1, 0.05), 60, 7)
-        got = Call(sub, "verdict", *Call(sub, "whole", r, claims).run(), 0.05).run()
+        told = part("square", sub, r, claims).answers()
+        got = Call(sub, "verdict", told["square"], told["doubt"], 0.05).run()
         if got != right:
             call.refuse(f"{got}, at 0.05", right, "each function alone passed: what is given on?")
 

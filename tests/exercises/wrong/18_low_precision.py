@@ -36,7 +36,7 @@ drops_the_sign | return (predicted - np.sum(u * (f(ahead) - f(behind)))) / |
     return abs(predicted - np.sum(u * (f(ahead) - f(behind)))) / | a product needs it
 forgets_the_combination | np.sum(u * (f(ahead) |
     np.sum((f(ahead) | where is the combination u?
-weighs_the_claim_twice | predicted = np.sum(claimed * |
+weights_the_claim_twice | predicted = np.sum(claimed * |
     predicted = np.sum(u * claimed * | u is in claimed already
 asks_the_claim_alone | return (predicted - np.sum(u * (f(ahead) - f(behind)))) |
     return predicted | subtract the measured one
@@ -54,6 +54,8 @@ takes_ones_for_a_combination | v, u = draw(rng, x.shape), draw(rng, outputs) |
     v, u = draw(rng, x.shape), np.ones(outputs) | its own combination
 forgets_the_seed | default_rng(seed) | default_rng() | where does chance come from?
 always_takes_seed_0 | default_rng(seed) | default_rng(0) | does the seed enter?
+fills_in_nothing | r[i, k] = residual(f, x, claimed, v, u, h) |
+    residual(f, x, claimed, v, u, h); r[i, k] = 0 | is each residual stored
 puts_lines_into_rows | return r, claims | return r.T, claims | a row for each step
 returns_no_claims | return r, claims | return r | arrays: r, claims
 claims_without_the_vjp | claims[k] = np.sum(claimed * v) | claims[k] = np.sum(u * v) |
