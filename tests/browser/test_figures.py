@@ -13,6 +13,7 @@ FIGURES = [
     "stages/stage4_allclose/",
     "stages/stage5_adaptive/",
     "check/kinks/",
+    "check/in_low_precision/",
     "check/a_million_parameters/",
     "kill_matrix/",
 ]
@@ -141,6 +142,24 @@ def test_the_table_of_the_v_curve_follows_the_choice(page):
     tab.get_by_label("Function").select_option("exp")
     tab.get_by_label("x", exact=True).select_option("800")
     assert row.all_inner_texts() == ["no slope", "no slope"]
+
+
+# --- few digits ------------------------------------------------------------------------------
+
+
+def test_few_digits_follow_the_gradient_the_precision_and_the_steps(page):
+    tab = page("check/in_low_precision/")
+    assert said(tab).startswith("At h = 1/16 and 1/32 the residuals are 5 % and 6 % of")
+    assert said(tab).endswith("leave 5 %. The claim is off by 5 %.")
+    tab.get_by_label("Gradient", exact=True).select_option("right")
+    assert said(tab).endswith("The claim is off by 0 %.")
+    tab.get_by_label("Precision", exact=True).select_option("float32")
+    assert "the residuals are 0.6 % and 0.1 % of" in said(tab)
+    tab.get_by_role("slider", name="Steps").press("Home")
+    assert said(tab).startswith("At h = 1/4096 and 1/8192 the residuals are 0.008 % and 0.01 %")
+    _, right, middle = sides_of(tab.locator(".figure-live > svg"))
+    drag(tab, middle, (right + 10, middle[1]))
+    assert said(tab).startswith("At h = 1 and 1/2")
 
 
 # --- the kink --------------------------------------------------------------------------------

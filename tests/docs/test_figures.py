@@ -306,6 +306,27 @@ def test_the_bars_and_their_labels_are_the_same_in_python(lines, count):
         assert right == np.sum(expected[:, lines.CULPRIT] > first)
 
 
+# --- few digits ------------------------------------------------------------------------------
+
+
+def test_the_numbers_of_few_digits_are_bit_identical(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "examples")
+    few = importlib.import_module("pictures.low_precision")
+    for asked in (("right", "bfloat16", 0), ("large", "float16", 1), ("entry", "float32", 2)):
+        words = json.dumps(dict(zip(("claim", "precision", "seed"), asked, strict=True)))
+        found = numbers(f"figures.lowPrecision.numbers({words})")
+        drawn = dict(zip(("rms", "mean", "doubt", "error"), few.numbers(*asked), strict=True))
+        assert found == {name: np.asarray(value).tolist() for name, value in drawn.items()}
+
+
+@pytest.mark.parametrize(("precision", "kind"), [("float32", np.float32), ("float16", np.float16)])
+def test_few_digits_are_those_of_numpy(monkeypatch, precision, kind):
+    monkeypatch.syspath_prepend(DOCS / "examples")
+    few = importlib.import_module("pictures.low_precision")
+    x = np.random.default_rng(0).normal(size=1000)
+    assert few.rounded(x, few.DIGITS[precision]).tolist() == x.astype(kind).tolist()
+
+
 # --- the staircase ---------------------------------------------------------------------------
 
 
@@ -394,7 +415,7 @@ def test_the_figures_are_loaded_and_small_and_fetch_nothing():
     assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
     files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
     code = [file for file in files if file.name != "kill_matrix.js"]  # which grows with the zoo
-    assert sum(file.stat().st_size for file in code) < 51_000
+    assert sum(file.stat().st_size for file in code) < 60_000
     for file in files:
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//cdn|\bfetch\(|XMLHttpRequest|\bimport\b", text), file.name

@@ -290,13 +290,13 @@ def test_a_folder_that_the_manifest_does_not_know_is_found(copied):
 
 
 def test_a_number_that_only_a_folder_has_is_explained(monkeypatch, tmp_path, capsys):
-    (tmp_path / "18_cosine").mkdir()
+    (tmp_path / "19_cosine").mkdir()
     monkeypatch.setattr(run, "HERE", tmp_path)
-    for number, told in (("18", True), ("19", False)):
+    for number, told in (("19", True), ("20", False)):
         with pytest.raises(SystemExit):
             run.main(["verify", number])
         assert (
-            "a folder 18_cosine, but it is not in course.toml" in capsys.readouterr().err
+            "a folder 19_cosine, but it is not in course.toml" in capsys.readouterr().err
         ) == told
 
 

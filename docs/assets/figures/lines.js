@@ -92,7 +92,7 @@ figures.lines = (() => {
     return count;
   }
 
-  return { entries, culprit, most, draws, wrong, missed, chance, correlations, suspects, named };
+  return { hash, entries, culprit, most, draws, wrong, missed, chance, correlations, suspects, named };
 })();
 
 figures.add("lines", (live) => {
