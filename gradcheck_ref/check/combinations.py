@@ -30,8 +30,9 @@ OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
 def too_many(ask: Ask) -> bool:
-    """Tell whether there are too many outputs to ask for each."""
-    return ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
+    """Tell whether there are too many outputs to ask for each: never fewer than combinations."""
+    many = ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
+    return many and ask.here.size > LINES
 
 
 def combined(noise: Noise) -> Noise:

@@ -4,7 +4,7 @@ The numbers in this module count the leaves of all inputs.
 """
 
 import inspect
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import FunctionType
@@ -203,7 +203,8 @@ class Inputs(Side):
         """Return how far the coordinates from start to stop move along a random line, for t = 1."""
         if self.x.size <= PIECE:
             return self._units[start:stop].copy()
-        return units_of(self.x[start:stop], start, self._typical)
+        parts = slice(bisect_right(self.starts, start) - 1, bisect_left(self.starts, stop))
+        return units_of(self.x[start:stop], start, self._typical[parts])
 
     # --- what may be wrong ------------------------------------------------------------------------
 

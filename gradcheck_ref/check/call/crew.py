@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +33,8 @@ NUMBERS_AT_ONCE = 2**20
 SECONDS_PER_CHUNK = 0.02
 
 # A step along a line; and the values of f at some places, with its errors outside its domain. A
-# line has ``coordinates(t)`` and ``point(t)``, the flat vector and the inputs there, and
-# ``where(t)``, which names the place.
+# line has ``coordinates(steps)`` and ``points(steps)``, the flat vectors and the inputs at some steps,
+# and ``where(t)``, which names the place.
 Place = tuple[Any, float]
 Answer = tuple[Array, list[str]]
 
@@ -54,9 +56,10 @@ class Work(NamedTuple):
         outside: list[str] = []
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together, f = self._together(places), self.inputs.caller(self.f)
+            alone = _each(places, "coordinates") if together is None else None
             for k, (line, t) in enumerate(places):
                 try:
-                    value = f(line.coordinates(t)) if together is None else together[k]
+                    value = together[k] if together is not None else f(next(alone))
                     rows[k] = self.outputs.numbers(value)
                 except BaseException as error:
                     note_on(error, line.where(t), self.inputs, self.f)
@@ -75,7 +78,7 @@ class Work(NamedTuple):
             return list(self.f.at_places(places))
         if not hasattr(self.f, "many"):
             return None
-        points = [self.inputs.arranged(line.point(t)) for line, t in places]
+        points = [self.inputs.arranged(point) for point in _each(places, "points")]
         try:
             values = self.f.many(points)
         except BaseException as error:
@@ -94,6 +97,12 @@ class Work(NamedTuple):
             each = NUMBERS_AT_ONCE // max(1, self.inputs.size)
         starts = range(0, max(1, len(places)), max(1, each))
         return [places[start : start + max(1, each)] for start in starts]
+
+
+def _each(places: Sequence[Place], what: str) -> Iterator[Any]:
+    """Yield the point at each place, in this form; steps along one line share its direction."""
+    for line, some in groupby(places, itemgetter(0)):
+        yield from getattr(line, what)([t for _, t in some])
 
 
 def _is_outside(error: BaseException) -> bool:
