@@ -120,7 +120,7 @@ class Ask:
         """Return f at these places, (places, outputs); NaN for values that are not finite."""
         self.elsewhere, work, found = True, self.work, []
         chunks = work.chunks(places, self.progress.seconds)
-        answers = self.crew.answers(work, chunks) if self.crew else map(work.values, chunks)
+        answers = self.crew.answers(work, chunks) if self.crew else work.answers(chunks)
         for values, outside in answers:
             self.progress.tick(len(values))
             found.append(values)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -50,16 +50,26 @@ class Work(NamedTuple):
     inputs: Inputs
     outputs: Outputs  # the structure of the output of f
 
-    def values(self, places: Sequence[Place]) -> Answer:
-        """Return f at some places, (places, outputs); NaN where f is not finite or not defined."""
+    def answers(self, chunks: Sequence[Sequence[Place]]) -> Iterator[Answer]:
+        """Yield the answer for each chunk; steps along one line share its direction."""
+        several = hasattr(self.f, "at_places") or hasattr(self.f, "many")
+        points = None if several else _each([*chain(*chunks)], "coordinates")
+        for chunk in chunks:
+            yield self.values(chunk, points)
+
+    def values(self, places: Sequence[Place], points: Iterator[Array] | None = None) -> Answer:
+        """Return f at some places, (places, outputs); NaN where f is not finite or not defined.
+
+        ``points`` has the flat vectors at these places, and perhaps at others after them.
+        """
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         outside: list[str] = []
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together, f = self._together(places), self.inputs.caller(self.f)
-            alone = _each(places, "coordinates") if together is None else None
+            points = points or _each(places, "coordinates")
             for k, (line, t) in enumerate(places):
                 try:
-                    value = together[k] if together is not None else f(next(alone))
+                    value = f(next(points)) if together is None else together[k]
                     rows[k] = self.outputs.numbers(value)
                 except BaseException as error:
                     note_on(error, line.where(t), self.inputs, self.f)
