@@ -60,6 +60,11 @@ class Arguments:
             if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
         ]
 
+    @property
+    def size(self) -> int:
+        """How many numbers are differentiated."""
+        return sum(self.values[k].size for k in self.differentiated)
+
     def form(self, given: Any) -> Any:
         """Return the contents of containers besides their leaves, if a framework knows such."""
         return None

@@ -165,7 +165,7 @@ class Inputs(Side):
     def changed(self, values: Sequence[Any]) -> str | None:
         """Return the name of an input that f has written to, if any, and stop sharing those."""
         each = enumerate(zip(self.values, values, strict=True))
-        changed = [k for k, both in each if _is_array(both[0]) and not _same_bytes(*both)]
+        changed = [k for k, both in each if _is_array(both[0]) and not same_bytes(*both)]
         self.written_to |= set(changed) - self.parts.keys()
         return self.names[changed[0]] if changed else None
 
@@ -274,7 +274,7 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
     return "np.asarray(x, float)"
 
 
-def _same_bytes(first: Array, second: Array) -> bool:
+def same_bytes(first: Array, second: Array) -> bool:
     """Compare two arrays byte by byte, in pieces so that no large array is copied."""
     first, second = first.reshape(-1), second.reshape(-1)
     pieces = [slice(start, start + 2**16) for start in range(0, first.size, 2**16)]

@@ -11,8 +11,8 @@ the names of some figures, only those. It prints one line for each figure:
 - ``small``: ten small functions. The time of ``check_vjp(from_torch(f), x)`` in that of torch's
   ``gradcheck``, both warm: the median over the functions.
 
-All are ratios within one run, because machines differ, and torch uses one thread, because others may
-be busy. Time varies with the load: look at a ratio twice.
+All are ratios within one run, because machines differ. Torch uses one thread, and time is that of the
+processor: others may keep the machine busy.
 """
 
 import argparse
@@ -93,9 +93,9 @@ def bare(module: Any, ids: Any, loss: Callable[[Any], Any]) -> float:
     """Return how many seconds a forward pass takes: the median of twenty."""
     taken, tokens = [], torch.from_numpy(ids)
     for _ in range(23):
-        begun = time.perf_counter()
+        begun = time.process_time()
         loss(module(tokens))
-        taken.append(time.perf_counter() - begun)
+        taken.append(time.process_time() - begun)
     return statistics.median(taken[3:])
 
 
@@ -109,9 +109,9 @@ def forward(size: tuple[int, ...] = SMALL) -> str:
     check_module(torch.nn.Linear(2, 2), np.ones(2), progress=False)  # imports a part of torch
     before = bare(module, ids, loss)
     backward.clear()
-    begun = time.perf_counter()
+    begun = time.process_time()
     report = check_module(module, ids, loss=loss, progress=False)
-    took, passes = time.perf_counter() - begun, len(backward)
+    took, passes = time.process_time() - begun, len(backward)
     one = (before + bare(module, ids, loss)) / 2
     weights = sum(each.numel() for each in module.parameters())
     return (
@@ -213,9 +213,9 @@ def fastest(call: Callable[[], Any], times: int = 15) -> float:
     """Return the least time of a warm call, in seconds: all else is the load of the machine."""
     taken = []
     for _ in range(times):
-        begun = time.perf_counter()
+        begun = time.process_time()
         call()
-        taken.append(time.perf_counter() - begun)
+        taken.append(time.process_time() - begun)
     return min(taken[2:])
 
 

@@ -198,17 +198,26 @@ class Together:
 
     @QUIETLY
     def unconfirmed(self) -> Array:
-        """Return the coordinates whose allowed error is less than T, the largest effect first."""
+        """Return the coordinates whose allowed error is less than T.
+
+        Those with the largest effect come first, as many as can be measured.
+        """
         within = self.within()
         if not self.entrywise:
             confirmed = (within <= self.question.rtol * self.typical).all()
             return np.arange(0 if confirmed else self.question.size)
-        found, effects = [np.zeros(0, int)], [np.zeros(0)]
+        left = np.zeros(self.question.size, bool)
+        found, effects = np.zeros(0, int), np.zeros(0)
         for rows, effect, room in self._effects():
-            left = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
-            found.append(rows[left])
-            effects.append(effect[left].max(axis=1, initial=0.0))
-        return np.concatenate(found)[np.argsort(-np.concatenate(effects), kind="stable")]
+            more = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
+            left[rows[more]] = True
+            found = np.append(found, rows[more])
+            effects = np.append(effects, effect[more].max(axis=1, initial=0.0))
+            # No more than these can be measured, so the others are not sorted.
+            first = np.argsort(-effects, kind="stable")[: self.question.affordable]
+            found, effects = found[first], effects[first]
+        left[found] = False
+        return np.append(found, np.flatnonzero(left))
 
     def not_finite(self, most: int) -> Array:
         """Return the first coordinates whose claims are not finite; lines cannot measure these."""
