@@ -14,10 +14,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import STRETCH, Line
 from gradcheck_ref.check.measure.noise import QUIETLY, TABLE_POINTS, Noise, noise_of
 from gradcheck_ref.check.words import setting
-from gradcheck_ref.structure.units import PIECE
 
 # A product of a few dozen factors and terms is off by a few dozen roundings at most.
 ROUNDINGS_OF_PRODUCT = 64.0
@@ -113,9 +112,9 @@ class Identities:
         given /= LARGE
         largest = max(claimed.max(initial=0.0), -claimed.min(initial=0.0))
         least = np.abs(self.w) * (self.rounding * largest + self.floor)
-        for start in range(0, given.size, PIECE):
-            expected = claimed[start : start + PIECE] * self.w
-            error = np.abs(given[start : start + PIECE] - expected)
+        for start in range(0, given.size, STRETCH):
+            expected = claimed[start : start + STRETCH] * self.w
+            error = np.abs(given[start : start + STRETCH] - expected)
             if not (error <= self.rtol * np.abs(expected) + least).all():
                 return None
         return given
@@ -320,8 +319,8 @@ def blame(claims: Claims, right: bool, wrong: bool) -> None:
 def _side(product: Array, vector: Array) -> tuple[float, float]:
     """Return one side of the adjoint identity, and the size of its terms."""
     total = absolute = squares = 0.0
-    for start in range(0, product.size, PIECE):
-        terms = product[start : start + PIECE] * vector[start : start + PIECE]
+    for start in range(0, product.size, STRETCH):
+        terms = product[start : start + STRETCH] * vector[start : start + STRETCH]
         total += float(terms.sum())
         absolute += float(np.abs(terms).sum())
         squares = math.hypot(squares, float(np.linalg.norm(terms)))

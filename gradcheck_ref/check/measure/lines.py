@@ -72,22 +72,16 @@ class Line:
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates at each step; they share one direction."""
-        ways = () if self.seed is None else self.pieces()
-        ways = list(ways) if len(steps) > 1 else ways
+        short = [(start, stop, _short(piece)) for start, stop, piece in self.pieces()]
         for t in steps:
-            yield self._moved(t, ways)
+            yield self._moved(t, short)
 
-    def _moved(self, t: float, ways: Iterable[tuple[int, int, Array]]) -> Array:
-        x = self.inputs.x
-        if self.seed is None:
-            point = x.copy()
-            point[self.start] += t
-            return point
-        point = np.empty_like(x)
-        point[: self.start], point[self.stop :] = x[: self.start], x[self.stop :]
-        for start, stop, piece in ways:
-            there = np.multiply(piece, t, out=point[start:stop])
-            there += x[start:stop]
+    def _moved(self, t: float, short: Sequence[tuple[int, int, Array]]) -> Array:
+        point = self.inputs.x.copy()
+        for start, stop, piece in short:
+            there = _long(piece)
+            there *= t
+            point[start:stop] += there
         return point
 
     def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
@@ -153,6 +147,22 @@ class Line:
             return f"x moved by {t:+.3g} of its size, all coordinates at once"
         part, within = self.place
         return f"x with {part.entry(within)} moved by {t:+.3g}"
+
+
+def _short(direction: Array) -> Array:
+    """Keep two bytes of each number: zeros and powers of two have no more than sign and exponent."""
+    if direction.dtype != np.float64:
+        return direction
+    return (direction.view(np.uint64) >> 48).astype(np.uint16)
+
+
+def _long(short: Array) -> Array:
+    """Return the numbers that `_short` has shortened, as a new array."""
+    if short.dtype != np.uint16:
+        return short.copy()
+    bits = short.astype(np.uint64)
+    bits <<= 48
+    return bits.view(np.float64)
 
 
 @lru_cache(maxsize=32)  # one for each line, kept for the next check
