@@ -158,7 +158,7 @@ class TorchFunction(AtOnce):
 
         def batch(some: list[Array]) -> list[Array]:
             tensors = list(map(self._torch.from_numpy, some))
-            if not seen:
+            if not (seen or self._together):  # a first trial
                 with operations() as made:
                     call([one[0].clone() for one in tensors])
                 if BATCH * sum(size for _, size in made) > NUMBERS:

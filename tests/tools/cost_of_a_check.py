@@ -174,17 +174,18 @@ def small_functions() -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
     def normal(*shape: int) -> Any:
         return rng.normal(size=shape)
 
-    functional = torch.nn.functional
-    yield torch.sin, (normal(5),)
-    yield torch.tanh, (normal(3, 4),)
-    yield torch.nn.functional.relu, (normal(3, 4),)
-    yield lambda x: torch.softmax(x, -1), (normal(2, 4),)
-    yield lambda x: (x**2).sum(), (normal(10),)
-    yield lambda x: torch.logsumexp(x, -1), (normal(3, 4),)
-    yield lambda x, w: torch.tanh(x @ w), (normal(3, 4), normal(4, 2))
-    yield lambda x, w, b: functional.linear(x, w, b), (normal(2, 3), normal(4, 3), normal(4))
-    yield lambda x: functional.layer_norm(x, (5,)), (normal(2, 5),)
-    yield lambda x: functional.mse_loss(x, torch.zeros_like(x)), (normal(3, 3),)
+    one = torch.nn.functional
+    yield torch.sin, (normal(4, 5),)
+    yield one.gelu, (normal(4, 5),)
+    yield lambda x: torch.softmax(x, -1), (normal(3, 8),)
+    yield lambda x: one.cross_entropy(x, torch.arange(8)), (normal(8, 10),)
+    yield lambda x, w: torch.tanh(x @ w), (normal(3, 4), normal(4, 5))
+    yield lambda x, w, b: one.layer_norm(x, (6,), w, b), (normal(4, 6), normal(6), normal(6))
+    yield lambda x, w: one.conv2d(x, w), (normal(1, 2, 5, 5), normal(2, 2, 3, 3))
+    yield one.scaled_dot_product_attention, (normal(4, 3), normal(5, 3), normal(5, 3))
+    network = normal(5, 4), normal(4, 6), normal(6, 2)
+    yield lambda x, v, w: (torch.relu(x @ v) @ w).square().mean(), network
+    yield lambda a, b: torch.linalg.solve(a, b), (normal(4, 4) + 4 * np.eye(4), normal(4, 2))
 
 
 def small() -> str:

@@ -72,16 +72,15 @@ class Line:
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates at each step; they share one direction."""
-        short = [(start, stop, _short(piece)) for start, stop, piece in self.pieces()]
+        short = self.stop - self.start > STRETCH
+        ways = [(a, b, _short(piece) if short else piece) for a, b, piece in self.pieces()]
         for t in steps:
-            yield self._moved(t, short)
+            yield self._moved(t, ways)
 
-    def _moved(self, t: float, short: Sequence[tuple[int, int, Array]]) -> Array:
+    def _moved(self, t: float, ways: Sequence[tuple[int, int, Array]]) -> Array:
         point = self.inputs.x.copy()
-        for start, stop, piece in short:
-            there = _long(piece)
-            there *= t
-            point[start:stop] += there
+        for start, stop, piece in ways:
+            point[start:stop] += t * _long(piece)
         return point
 
     def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
@@ -157,9 +156,9 @@ def _short(direction: Array) -> Array:
 
 
 def _long(short: Array) -> Array:
-    """Return the numbers that `_short` has shortened, as a new array."""
+    """Return the numbers that `_short` has shortened."""
     if short.dtype != np.uint16:
-        return short.copy()
+        return short
     bits = short.astype(np.uint64)
     bits <<= 48
     return bits.view(np.float64)
