@@ -1,5 +1,7 @@
 """Combinations of the outputs, where there are too many outputs to ask the vjp for each.
 
+There are never more combinations than outputs: a scalar loss of any size has one row of claims.
+
 An error in one entry of the Jacobian hides from at most half of the combinations, just as it hides
 from at most half of the lines. The check judges the combinations as if they were the outputs of f.
 If one is wrong, the outputs are halved down to a wrong one.
@@ -25,12 +27,12 @@ from gradcheck_ref.check.measure.witness import read, sample
 from gradcheck_ref.check.results import FAIL
 
 # The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
-# beyond them, for random combinations of the outputs.
+# beyond them, for LINES random combinations of the outputs, if that is fewer.
 OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
 def too_many(ask: Ask) -> bool:
-    """Tell whether there are too many outputs to ask for each: never fewer than combinations."""
+    """Tell whether there are too many outputs to ask for each."""
     many = ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
     return many and ask.here.size > LINES
 

@@ -1,4 +1,4 @@
-"""What a check costs beside what it calls: in forward passes, in gradients, and beside torch's check.
+"""What a check costs: in forward passes, in gradients, and beside torch's own check.
 
 Run it by hand, with torch: ``python tests/tools/cost_of_a_check.py``, which takes two minutes; with
 the names of some figures, only those. It prints one line for each figure:
@@ -11,8 +11,8 @@ the names of some figures, only those. It prints one line for each figure:
 - ``small``: ten small functions. The time of ``check_vjp(from_torch(f), x)`` in that of torch's
   ``gradcheck``, both warm: the median over the functions.
 
-All are ratios within one run, because machines differ. Torch uses one thread, and time is that of the
-processor: others may keep the machine busy.
+All are ratios within one run, because machines differ. Torch uses one thread, and time is that of
+the processor: others may keep the machine busy.
 """
 
 import argparse

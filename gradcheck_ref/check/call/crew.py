@@ -33,8 +33,8 @@ NUMBERS_AT_ONCE = 2**20
 SECONDS_PER_CHUNK = 0.02
 
 # A step along a line; and the values of f at some places, with its errors outside its domain. A
-# line has ``coordinates(steps)`` and ``points(steps)``, the flat vectors and the inputs at some steps,
-# and ``where(t)``, which names the place.
+# line has ``coordinates(steps)`` and ``points(steps)``, the flat vectors and the inputs at some
+# steps, and ``where(t)``, which names the place.
 Place = tuple[Any, float]
 Answer = tuple[Array, list[str]]
 

@@ -1,6 +1,7 @@
 """The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,12 +115,15 @@ class Claims:
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            vectors = [self._vector_for(k) for k in numbers]
-            given = self._call(vjps, "f.vjps", lambda: [list(map(ask.outputs.unflat, vectors))])
+            given = self._call(vjps, "f.vjps", partial(self._upstreams, numbers))
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
                 self.matrix[:, number] = self._gradient(one)
         return self
+
+    def _upstreams(self, numbers: range) -> list[Any]:
+        """Return the argument of vjps for some columns."""
+        return [[self.ask.outputs.unflat(self._vector_for(k)) for k in numbers]]
 
     def rows(self, rows: Array) -> Array:
         """Return the claims for some coordinates, computed now if they were not before."""

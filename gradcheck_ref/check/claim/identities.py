@@ -191,8 +191,8 @@ class Identities:
         other = Claims(ours.ask, who, second, ours)
         vjp, jvp = (other, ours) if ours.by_rows else (ours, other)
         # If our own product is not finite, its single entries are judged.
-        vectors = (lambda: self.v), (lambda: self.u)
-        mine, theirs = vectors if ours.by_rows else vectors[::-1]
+        vectors: list[Callable[[], Array]] = [lambda: self.u, lambda: self.v]
+        mine, theirs = reversed(vectors) if ours.by_rows else vectors
         own = self._product(ours, mine, may_overflow=True) if known is None else known
         finite, own_side = np.isfinite(own).all(), _side(own, theirs())
         del own, known  # as large as all inputs, perhaps, as is what the other product needs

@@ -149,7 +149,7 @@ class Line:
 
 
 def _short(direction: Array) -> Array:
-    """Keep two bytes of each number: zeros and powers of two have no more than sign and exponent."""
+    """Keep two bytes of each number: zeros and powers of two have only sign and exponent."""
     if direction.dtype != np.float64:
         return direction
     return (direction.view(np.uint64) >> 48).astype(np.uint16)
