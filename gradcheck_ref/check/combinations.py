@@ -1,6 +1,7 @@
 """Combinations of the outputs, where there are too many outputs to ask the vjp for each.
 
-There are never more combinations than outputs: a scalar loss of any size has one row of claims.
+There are never more combinations than outputs. Up to as many outputs are each a combination of one:
+a scalar loss of any size has one row of claims.
 
 An error in one entry of the Jacobian hides from at most half of the combinations, just as it hides
 from at most half of the lines. The check judges the combinations as if they were the outputs of f.
@@ -27,14 +28,13 @@ from gradcheck_ref.check.measure.witness import read, sample
 from gradcheck_ref.check.results import FAIL
 
 # The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
-# beyond them, for LINES random combinations of the outputs, if that is fewer.
+# beyond them, for random combinations of the outputs, or for each if that is less.
 OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
 def too_many(ask: Ask) -> bool:
     """Tell whether there are too many outputs to ask for each."""
-    many = ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
-    return many and ask.here.size > LINES
+    return ask.here.size > OUTPUTS_EACH or ask.inputs.size * ask.here.size > DENSE
 
 
 def combined(noise: Noise) -> Noise:
@@ -42,6 +42,8 @@ def combined(noise: Noise) -> Noise:
     ask, outputs = noise.ask, noise.ask.here.size
     line = Line(ask.inputs, 0, ask.inputs.size, (noise.seed, 0))
     ask.try_many(line)
+    if outputs <= LINES:
+        return _mixed(noise, np.eye(outputs))
     moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
     typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
     unit = typical / np.fmax(moved, typical)
@@ -75,7 +77,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     reported.
     """
     evidence, question, columns = findings.on_axes, findings.on_axes.question, set()
-    if question.ask.mix is None:
+    if not question.ask.combines:
         return findings
     single = Noise(ask, question.seed, question.most)
     rows = evidence.rows[(evidence.ruling.verdict == FAIL).any(axis=1)][:MORE_LINES]

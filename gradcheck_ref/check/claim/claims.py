@@ -14,7 +14,7 @@ from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.inputs import Inputs, same_bytes
 from gradcheck_ref.structure.parts import Part, as_array
-from gradcheck_ref.structure.trees import Opened, leaves_of
+from gradcheck_ref.structure.trees import Opened, Opener, leaves_of
 
 
 class Product(NamedTuple):
@@ -269,7 +269,7 @@ class Claims:
             raise
         if name := inputs.changed(values):
             self.writes(who, f"its input {name}")
-        elif not _same(first, arguments()):
+        elif not _same(first, arguments(), inputs.forest.opener):
             self.writes(who, self.vector)
         return given
 
@@ -363,10 +363,10 @@ class Claims:
         return {k: found[k] for k in inputs.parts if k not in missing}
 
 
-def _same(first: list[Any], again: list[Any]) -> bool:
+def _same(first: list[Any], again: list[Any], opener: Opener | None) -> bool:
     """Whether all arrays in an upstream gradient or a tangent have the same bytes as before."""
     if not all(isinstance(one, np.ndarray) for one in first):
-        first, again = leaves_of(first), leaves_of(again)
+        first, again = leaves_of(first, opener), leaves_of(again, opener)
     same = map(same_bytes, map(np.asarray, first), map(np.asarray, again))
     return len(first) == len(again) and all(same)
 
