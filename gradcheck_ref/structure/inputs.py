@@ -15,7 +15,13 @@ import numpy as np
 from gradcheck_ref.arguments import Array, as_point, described, framework_of
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
-from gradcheck_ref.structure.units import PIECE, typical_size, units_of
+from gradcheck_ref.structure.units import (
+    PIECE,
+    lengthened,
+    shortened,
+    typical_size,
+    units_of,
+)
 
 
 class Inputs(Side):
@@ -197,14 +203,17 @@ class Inputs(Side):
 
     @cached_property
     def _units(self) -> Array:
-        return units_of(self.x, 0, self._typical)
+        pieces = []
+        for start in range(0, self.x.size, PIECE):
+            stop = start + PIECE
+            parts = slice(bisect_right(self.starts, start) - 1, bisect_left(self.starts, stop))
+            units = units_of(self.x[start:stop], start, self._typical[parts])
+            pieces.append(shortened(units))
+        return np.concatenate(pieces) if pieces else np.zeros(0)
 
     def units(self, start: int, stop: int) -> Array:
         """Return how far the coordinates from start to stop move along a random line, for t = 1."""
-        if self.x.size <= PIECE:
-            return self._units[start:stop].copy()
-        parts = slice(bisect_right(self.starts, start) - 1, bisect_left(self.starts, stop))
-        return units_of(self.x[start:stop], start, self._typical[parts])
+        return lengthened(self._units[start:stop])
 
     # --- what may be wrong ------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import powers_of_two
+from gradcheck_ref.structure.units import lengthened, powers_of_two, shortened
 
 # A direction is computed in pieces of this size, 64 KB, that stay in the processor's cache. From
 # 10,000 numbers on, BLAS shares a product among threads, which wait for each other where the
@@ -73,14 +73,14 @@ class Line:
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates at each step; they share one direction."""
         short = self.stop - self.start > STRETCH
-        ways = [(a, b, _short(piece) if short else piece) for a, b, piece in self.pieces()]
+        ways = [(a, b, shortened(piece) if short else piece) for a, b, piece in self.pieces()]
         for t in steps:
             yield self._moved(t, ways)
 
     def _moved(self, t: float, ways: Sequence[tuple[int, int, Array]]) -> Array:
         point = self.inputs.x.copy()
         for start, stop, piece in ways:
-            point[start:stop] += t * _long(piece)
+            point[start:stop] += t * lengthened(piece)
         return point
 
     def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
@@ -146,22 +146,6 @@ class Line:
             return f"x moved by {t:+.3g} of its size, all coordinates at once"
         part, within = self.place
         return f"x with {part.entry(within)} moved by {t:+.3g}"
-
-
-def _short(direction: Array) -> Array:
-    """Keep two bytes of each number: zeros and powers of two have only sign and exponent."""
-    if direction.dtype != np.float64:
-        return direction
-    return (direction.view(np.uint64) >> 48).astype(np.uint16)
-
-
-def _long(short: Array) -> Array:
-    """Return the numbers that `_short` has shortened."""
-    if short.dtype != np.uint16:
-        return short
-    bits = short.astype(np.uint64)
-    bits <<= 48
-    return bits.view(np.float64)
 
 
 @lru_cache(maxsize=32)  # one for each line, kept for the next check
