@@ -36,7 +36,7 @@ except ImportError:
     torch = None
 
 # Vocabulary, context, width, blocks, batch.
-SMALL, LONG, LARGE = (500, 64, 128, 4, 1), (500, 64, 128, 4, 12), (2000, 64, 512, 6, 1)
+SMALL, LONG, LARGE = (500, 64, 128, 4, 1), (500, 64, 128, 4, 16), (2000, 64, 512, 6, 1)
 HEADS = 4
 
 
