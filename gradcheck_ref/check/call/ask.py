@@ -127,8 +127,8 @@ class Ask:
         """Return f at these places, (places, outputs); NaN for values that are not finite."""
         self.elsewhere, work, found = True, self.work, []
         chunks = work.chunks(places, self.progress.seconds)
-        answers = self.crew.answers(work, chunks) if self.crew else work.answers(chunks)
-        for values, outside in answers:
+        own = work.answers(places, chunks)
+        for values, outside in self.crew.answers(work, chunks) if self.crew else own:
             self.progress.tick(len(values))
             found.append(values)
             self.outside += outside

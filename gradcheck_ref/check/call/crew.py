@@ -50,10 +50,12 @@ class Work(NamedTuple):
     inputs: Inputs
     outputs: Outputs  # the structure of the output of f
 
-    def answers(self, chunks: Sequence[Sequence[Place]]) -> Iterator[Answer]:
-        """Yield the answer for each chunk; steps along one line share its direction."""
+    def answers(
+        self, places: Sequence[Place], chunks: Sequence[Sequence[Place]]
+    ) -> Iterator[Answer]:
+        """Yield the answer for each chunk of places; steps along one line share its direction."""
         several = hasattr(self.f, "at_places") or hasattr(self.f, "many")
-        points = None if several else _each([*chain(*chunks)], "coordinates")
+        points = None if several else _each(places, "coordinates")
         for chunk in chunks:
             yield self.values(chunk, points)
 
@@ -110,9 +112,9 @@ class Work(NamedTuple):
 
 
 def _each(places: Sequence[Place], what: str) -> Iterator[Any]:
-    """Yield the point at each place, in this form; steps along one line share its direction."""
-    for line, some in groupby(places, itemgetter(0)):
-        yield from getattr(line, what)([t for _, t in some])
+    """Return the point at each place, in this form; steps along one line share its direction."""
+    lines = groupby(places, itemgetter(0))
+    return chain.from_iterable(getattr(line, what)([t for _, t in some]) for line, some in lines)
 
 
 def _is_outside(error: BaseException) -> bool:

@@ -72,15 +72,24 @@ class Line:
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates at each step; they share one direction."""
-        short = self.stop - self.start > STRETCH
-        ways = [(a, b, shortened(piece) if short else piece) for a, b, piece in self.pieces()]
-        for t in steps:
-            yield self._moved(t, ways)
+        if self.seed is None:
+            return map(self._beside, steps)
+        short = [(start, stop, shortened(piece)) for start, stop, piece in self.pieces()]
+        return (self._moved(t, short) for t in steps)
 
-    def _moved(self, t: float, ways: Sequence[tuple[int, int, Array]]) -> Array:
+    def _beside(self, t: float) -> Array:
+        """Return the flat vector a step of t along an axis away."""
         point = self.inputs.x.copy()
-        for start, stop, piece in ways:
-            point[start:stop] += t * lengthened(piece)
+        point[self.start] += t
+        return point
+
+    def _moved(self, t: float, short: Sequence[tuple[int, int, Array]]) -> Array:
+        """Return the flat vector a step of t away, given the direction in pieces."""
+        point = self.inputs.x.copy()
+        for start, stop, piece in short:
+            there = lengthened(piece)
+            there *= t
+            point[start:stop] += there
         return point
 
     def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
