@@ -49,6 +49,8 @@ class AtOnce:
         each = "each one input, or a tuple or dict of inputs"
         every = [in_order_and_by_name(point) for point in _listed(points, "point", each)]
         first = self._arguments(*every[0]) if len(every) > self.few_points else None
+        if first and BATCH * first.size > NUMBERS:  # one at a time, without a trial
+            first, self._together = None, self._together or False
         if first and (stacks := first.stacks(points)):
             found = self._outputs_at_once(first, stacks)
             ends = [self._outputs(self._arguments(*every[k]))[1] for k in (0, -1) if found]

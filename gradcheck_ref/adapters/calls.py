@@ -31,6 +31,8 @@ class Arguments:
         Opens containers that only the framework knows.
     numbers_are_constants : bool
         Whether Python's own floats beside arrays are constants.
+    read_only : bool
+        Whether the differentiated arrays are only read: then they need not be copied.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class Arguments:
         named: dict[str, Any],
         opener: Opener | None = None,
         numbers_are_constants: bool = False,
+        read_only: bool = False,
     ) -> None:
         self.in_order, self.opener = len(inputs), opener
         self.keys = [f"inputs[{k}]" for k in range(len(inputs))] + list(named)
@@ -48,7 +51,7 @@ class Arguments:
         leaves = self.leaves = self.forest.leaves(self.given)
         kept = plain_numbers(leaves) if numbers_are_constants else set()
         self.values = [
-            value if k in kept else _own(value, name)
+            value if k in kept else _own(value, name, read_only)
             for k, (value, name) in enumerate(zip(leaves, self.names, strict=True))
         ]
         self.differentiated = [
@@ -56,6 +59,11 @@ class Arguments:
             for k, value in enumerate(self.values)
             if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
         ]
+
+    @property
+    def size(self) -> int:
+        """How many numbers are differentiated."""
+        return sum(self.values[k].size for k in self.differentiated)
 
     def form(self, given: Any) -> Any:
         """Return the contents of containers besides their leaves, if a framework knows such."""
@@ -240,8 +248,11 @@ def missing_by_type(
         raise
 
 
-def _own(value: Any, name: str) -> Any:
-    """Return our own copy of an array or floating number, in a form for every framework."""
+def _own(value: Any, name: str, read_only: bool) -> Any:
+    """Return an array or floating number in a form for every framework, as our own copy.
+
+    A floating array that is only read, and has such a form, is not copied.
+    """
     if isinstance(value, np.integer | np.bool):
         return value.item()  # torch wants a Python number for a flag or an axis
     if not isinstance(value, np.ndarray | np.inexact | float | complex):
@@ -249,6 +260,8 @@ def _own(value: Any, name: str) -> Any:
     array = np.asarray(value)
     if array.dtype.char in "gG" and array.dtype.itemsize > 8 * (1 + (array.dtype.kind == "c")):
         raise TypeError(f"{name} is {array.dtype}, which no framework has: pass float64")
+    if read_only and array.dtype.kind in "fc":
+        return np.require(array, array.dtype.newbyteorder("="), ["C", "W"])
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 

@@ -158,7 +158,7 @@ class TorchFunction(AtOnce):
 
         def batch(some: list[Array]) -> list[Array]:
             tensors = list(map(self._torch.from_numpy, some))
-            if not seen:
+            if not (seen or self._together):  # a first trial
                 with operations() as made:
                     call([one[0].clone() for one in tensors])
                 if BATCH * sum(size for _, size in made) > NUMBERS:
@@ -174,7 +174,8 @@ class TorchFunction(AtOnce):
         return (seen[-1], rows) if rows else None
 
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
-        return Arguments(inputs, named, self.open_tree, self.numbers_are_constants)
+        how = self.open_tree, self.numbers_are_constants
+        return Arguments(inputs, named, *how, read_only=True)  # fn gets clones
 
     def _gradients(self, arguments: Arguments, upstream: Any) -> Gradients:
         with self._recording(arguments):
@@ -184,9 +185,11 @@ class TorchFunction(AtOnce):
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
             asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
             withheld = self._withheld(asked, leaves, gradients)
-        arrays = map(_array_of_tensor, self._filled(gradients, list(leaves.values())))
-        found = zip(leaves, arrays, strict=True)
-        return {k: gradient for k, gradient in found if k not in withheld}
+        # Each gradient is given up once it is an array: all of them twice may be much memory.
+        filled = self._filled(gradients, list(leaves.values()))[::-1]
+        del gradients
+        arrays = {k: _array_of_tensor(filled.pop()) for k in leaves}
+        return {k: gradient for k, gradient in arrays.items() if k not in withheld}
 
     def _gradients_at_once(
         self, arguments: Arguments, upstreams: list[Any]

@@ -76,7 +76,7 @@ class ModuleFunction(TorchFunction):
         self.in_order, self.sparse = names, list[str]()
         self.inputs = {name: self._doubled(one, name) for name, one in given}
         self.point = {name: one for name, (one, moves) in self.inputs.items() if moves}
-        self.point |= {name: _array(parameters[name]) for name in self.learned}
+        self.point |= {name: _array_of(parameters[name]) for name in self.learned}
         held = {name: one for name, one in parameters.items() if not one.requires_grad}
         held |= dict(module.named_buffers())
         self.held = {name: _double(one) for name, one in held.items()}
@@ -130,7 +130,9 @@ class ModuleFunction(TorchFunction):
         """
         with self.alone, _in_double(self._torch), self._torch.inference_mode(False):
             state = {
-                name: self._torch.tensor(named[name], requires_grad=True) for name in self.learned
+                # torch forbids to write to these, as to any leaf.
+                name: self._torch.from_numpy(np.require(named[name], None, "W")).requires_grad_()
+                for name in self.learned
             }
             return self._with(state | self._constants(), call, *args, **more)
 
@@ -238,6 +240,15 @@ def _array(value: Any) -> Array:
         value = _double(value).resolve_conj().resolve_neg().numpy()
     double = np.result_type(value, np.float64) if value.dtype.kind in "fc" else value.dtype
     return np.array(value, double)
+
+
+def _array_of(parameter: Any) -> Array:
+    """Return a parameter as an array that is only read: its own memory if it is in double."""
+    import torch
+
+    own = parameter.detach()
+    ours = own.dtype in (torch.float64, torch.complex128) and own.device.type == "cpu"
+    return own.resolve_conj().resolve_neg().numpy() if ours else _array(parameter)
 
 
 def _any_floating(value: Any, opener: Any) -> bool:

@@ -53,7 +53,11 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
 
     Notes
     -----
-    Cost: the same as `check_vjp`; an evaluation is one call of the module.
+    Cost: the same as `check_vjp`; an evaluation is one call of the module. With a loss there are
+    three backward passes. Beside the module's own work, an evaluation takes what it takes to move
+    all parameters and to copy them once. For 929,536 parameters and a loss, a check took 2.4 times
+    as long as its evaluations of 4 ms alone, and 1.2 times where they took 50 ms. Beside a module
+    in double precision it needs seven times the memory of a gradient.
 
     Everything is computed in double precision, for any dtype of the module: the check is about the
     formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too.

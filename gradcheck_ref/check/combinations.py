@@ -1,5 +1,8 @@
 """Combinations of the outputs, where there are too many outputs to ask the vjp for each.
 
+There are never more combinations than outputs. Up to as many outputs are each a combination of one:
+a scalar loss of any size has one row of claims.
+
 An error in one entry of the Jacobian hides from at most half of the combinations, just as it hides
 from at most half of the lines. The check judges the combinations as if they were the outputs of f.
 If one is wrong, the outputs are halved down to a wrong one.
@@ -25,7 +28,7 @@ from gradcheck_ref.check.measure.witness import read, sample
 from gradcheck_ref.check.results import FAIL
 
 # The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
-# beyond them, for random combinations of the outputs.
+# beyond them, for random combinations of the outputs, or for each if that is less.
 OUTPUTS_EACH, DENSE = 1024, 2**18
 
 
@@ -39,6 +42,8 @@ def combined(noise: Noise) -> Noise:
     ask, outputs = noise.ask, noise.ask.here.size
     line = Line(ask.inputs, 0, ask.inputs.size, (noise.seed, 0))
     ask.try_many(line)
+    if outputs <= LINES:
+        return _mixed(noise, np.eye(outputs))
     moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
     typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
     unit = typical / np.fmax(moved, typical)
@@ -72,7 +77,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     reported.
     """
     evidence, question, columns = findings.on_axes, findings.on_axes.question, set()
-    if question.ask.mix is None:
+    if not question.ask.combines:
         return findings
     single = Noise(ask, question.seed, question.most)
     rows = evidence.rows[(evidence.ruling.verdict == FAIL).any(axis=1)][:MORE_LINES]

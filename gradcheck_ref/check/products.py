@@ -66,8 +66,9 @@ def check_vjp(
     is called once for each real coordinate of the output, right after a call of f at the point,
     and again for the first and the last one: a vjp that accumulates is right only once. Beyond 1024
     outputs, or 2**18 entries of the Jacobian, it is called for 20 random combinations of the
-    outputs instead, and no matrix is stored: 25 calls for a Jacobian of 4000 x 4000. Three more
-    calls test that it is linear. The adjoint identity takes one more call of each product.
+    outputs instead, unless there are no more than 20, and no matrix is stored: 25 calls for a
+    Jacobian of 4000 x 4000. Three more calls test that it is linear, or one for a single output: so
+    a loss takes three calls in all. The adjoint identity takes one call of the other product.
 
     The adjoint identity ``<u, J v> = <J' u, v>`` for random u and v holds for any f, up to
     rounding, and needs no step. If it fails, one product is wrong, and the entries show which. It

@@ -4,7 +4,7 @@ The numbers in this module count the leaves of all inputs.
 """
 
 import inspect
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import FunctionType
@@ -15,7 +15,13 @@ import numpy as np
 from gradcheck_ref.arguments import Array, as_point, described, framework_of
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
-from gradcheck_ref.structure.units import PIECE, typical_size, units_of
+from gradcheck_ref.structure.units import (
+    PIECE,
+    lengthened,
+    shortened,
+    typical_size,
+    units_of,
+)
 
 
 class Inputs(Side):
@@ -165,7 +171,7 @@ class Inputs(Side):
     def changed(self, values: Sequence[Any]) -> str | None:
         """Return the name of an input that f has written to, if any, and stop sharing those."""
         each = enumerate(zip(self.values, values, strict=True))
-        changed = [k for k, both in each if _is_array(both[0]) and not _same_bytes(*both)]
+        changed = [k for k, both in each if _is_array(both[0]) and not same_bytes(*both)]
         self.written_to |= set(changed) - self.parts.keys()
         return self.names[changed[0]] if changed else None
 
@@ -197,13 +203,17 @@ class Inputs(Side):
 
     @cached_property
     def _units(self) -> Array:
-        return units_of(self.x, 0, self._typical)
+        pieces = []
+        for start in range(0, self.x.size, PIECE):
+            stop = start + PIECE
+            parts = slice(bisect_right(self.starts, start) - 1, bisect_left(self.starts, stop))
+            units = units_of(self.x[start:stop], start, self._typical[parts])
+            pieces.append(shortened(units))
+        return np.concatenate(pieces) if pieces else np.zeros(0)
 
     def units(self, start: int, stop: int) -> Array:
         """Return how far the coordinates from start to stop move along a random line, for t = 1."""
-        if self.x.size <= PIECE:
-            return self._units[start:stop].copy()
-        return units_of(self.x[start:stop], start, self._typical)
+        return lengthened(self._units[start:stop])
 
     # --- what may be wrong ------------------------------------------------------------------------
 
@@ -273,7 +283,7 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
     return "np.asarray(x, float)"
 
 
-def _same_bytes(first: Array, second: Array) -> bool:
+def same_bytes(first: Array, second: Array) -> bool:
     """Compare two arrays byte by byte, in pieces so that no large array is copied."""
     first, second = first.reshape(-1), second.reshape(-1)
     pieces = [slice(start, start + 2**16) for start in range(0, first.size, 2**16)]

@@ -51,3 +51,19 @@ def powers_of_two(sizes: Array) -> Array:
     bits = sizes.view(np.uint64)
     bits &= np.uint64(0x7FF0000000000000)  # keep the exponent only; subnormals become 0
     return np.maximum(sizes, np.finfo(float).tiny, out=sizes)
+
+
+def shortened(powers: Array) -> Array:
+    """Keep two bytes of each number: zeros and powers of two have only sign and exponent."""
+    if powers.dtype != np.float64:
+        return powers
+    return (powers.view(np.uint64) >> 48).astype(np.uint16)
+
+
+def lengthened(short: Array) -> Array:
+    """Return the numbers that were shortened, as a new array."""
+    if short.dtype != np.uint16:
+        return short.copy()
+    bits = short.astype(np.uint64)
+    bits <<= 48
+    return bits.view(np.float64)

@@ -76,6 +76,15 @@ class Detached(nn.Module):
         return (weight * x).sin() + x_or_constant * self.shift
 
 
+def test_a_loss_of_any_size_takes_three_backward_passes(monkeypatch):
+    asked, grad = [], torch.autograd.grad
+    monkeypatch.setattr(torch.autograd, "grad", lambda *a, **k: asked.append(a) or grad(*a, **k))
+    module = nn.Linear(3, 2**17)
+    report = check_module(module, X, loss=lambda output: output.square().mean())
+    assert (report.verdict, len(asked)) == ("pass", 3)
+    assert report.certificate.upstreams == 0
+
+
 def test_a_parameter_or_an_input_that_was_detached_is_named():
     assert check_module(Detached(""), X)
     for where in ("weight", "x"):

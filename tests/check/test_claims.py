@@ -9,6 +9,7 @@ import pytest
 from crew_cases import sums_only_here
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
+from gradcheck_ref.check.judge.together import LINES
 
 X = np.array([0.3, -0.7, 1.1])
 W, B = np.array([[0.5, -1.0, 0.2], [0.1, 0.8, -0.4]]), np.array([0.3, -0.2])
@@ -130,6 +131,49 @@ def test_the_gradients_of_many_outputs_are_requested_at_once(A, asked):
     assert check_vjp(f, np.ones(A.shape[1])).verdict == "pass"
     assert f.asked[: len(asked)] == asked
     assert set(f.asked[len(asked) :]) == {1}  # once more, and that they add up
+
+
+@pytest.mark.parametrize(("outputs", "combinations"), [(1, 0), (LINES, 0), (LINES + 1, LINES)])
+def test_there_are_never_more_combinations_than_outputs(outputs, combinations):
+    A = np.random.default_rng(0).normal(size=(outputs, 2**18 // min(outputs, LINES) + 1))
+    report = check_vjp(lambda x: A @ x, np.ones(A.shape[1]), AtOnce(A).vjp)
+    assert report.verdict == "pass"
+    assert report.certificate.upstreams == combinations
+    off = A.copy()
+    off[-1, 17] *= 2
+    report = check_vjp(lambda x: A @ x, np.ones(A.shape[1]), AtOnce(off).vjp)
+    assert report.verdict == "fail"
+    assert report.worst.name.endswith("x[17]")
+
+
+# Products with the gradient g of a loss that are not linear in the upstream.
+NOT_LINEAR = {
+    "ignored": lambda upstream, g: g,
+    "squared": lambda upstream, g: upstream**2 * g,
+    "its sign": lambda upstream, g: np.sign(upstream) * g,
+    "its size": lambda upstream, g: abs(upstream) * g,
+    "clipped": lambda upstream, g: upstream * g / max(1.0, abs(upstream) * np.linalg.norm(g)),
+    "with a penalty": lambda upstream, g: upstream * g + 1e-3,
+}
+
+
+@pytest.mark.parametrize("name", NOT_LINEAR)
+@pytest.mark.parametrize("size", [1, 40])
+def test_one_more_call_shows_that_the_product_of_a_loss_is_not_linear(name, size):
+    x, asked = np.linspace(0.1, 1.0, size), []
+
+    def gradient(upstream, x):
+        asked.append(upstream)
+        return upstream * 0.01 * np.cos(x)
+
+    def loss(x):
+        return 0.01 * np.sum(np.sin(x))
+
+    assert check_vjp(loss, x, gradient).verdict == "pass"
+    assert len(asked) == 3  # the claim, the claim once more, and a large upstream
+    report = check_vjp(loss, x, lambda u, x: NOT_LINEAR[name](u, gradient(1.0, x)))
+    assert report.verdict == "fail"
+    assert any("vjp is not linear in upstream" in fault.sentence for fault in report.faults)
 
 
 def test_a_vjp_argument_takes_precedence_over_f_vjps():

@@ -1,9 +1,11 @@
 """Ways through a point: axes and random lines, their steps, units and signs."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.lines import Line, taken
+from gradcheck_ref.check.measure.lines import STRETCH, Line, taken
 from gradcheck_ref.structure.inputs import Inputs
 
 
@@ -82,6 +84,21 @@ def test_a_ray_moves_small_entries_by_their_own_size_and_keeps_zeros():
 
 
 # --- random lines -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [5, 3 * STRETCH + 1])
+@pytest.mark.parametrize("how", [{}, {"in_proportion": True}, {"tied": 0.0}])
+def test_a_step_is_a_multiple_of_the_direction_to_the_last_bit(size, how):
+    inputs = inputs_of(np.append(spread(size), 0.0), spread(3))
+    line = Line(inputs, 1, inputs.size - 1, (0, 4), **how)
+    steps, kept = [0.1, -0.3, 1e-9], []
+    for t, point in zip(steps, line.coordinates(steps), strict=True):
+        there = inputs.x.copy()
+        there[1:-1] += t * line.direction
+        np.testing.assert_array_equal(point, there)
+        point[:] = np.nan  # f may write to its point, and keep it
+        kept.append(point)
+    assert not any(np.shares_memory(one, other) for one, other in combinations(kept, 2))
 
 
 def test_signs_are_the_same_for_a_line_and_for_its_halves():

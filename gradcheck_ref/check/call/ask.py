@@ -74,6 +74,13 @@ class Ask:
         return hasattr(self.f, "open_tree")
 
     @property
+    def combines(self) -> int:
+        """How many outputs are in a combination; 0 if each output is judged itself."""
+        if self.mix is None or np.count_nonzero(self.mix) == len(self.mix):
+            return 0
+        return len(self.mix[0])
+
+    @property
     def precision(self) -> float:
         """The spacing of the shortest dtype of inputs and outputs, relative to the numbers."""
         return max(self.inputs.eps, float(self.outputs.eps.max(initial=0.0)))
@@ -120,8 +127,8 @@ class Ask:
         """Return f at these places, (places, outputs); NaN for values that are not finite."""
         self.elsewhere, work, found = True, self.work, []
         chunks = work.chunks(places, self.progress.seconds)
-        answers = self.crew.answers(work, chunks) if self.crew else map(work.values, chunks)
-        for values, outside in answers:
+        own = work.answers(places, chunks)
+        for values, outside in self.crew.answers(work, chunks) if self.crew else own:
             self.progress.tick(len(values))
             found.append(values)
             self.outside += outside

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,8 +33,8 @@ NUMBERS_AT_ONCE = 2**20
 SECONDS_PER_CHUNK = 0.02
 
 # A step along a line; and the values of f at some places, with its errors outside its domain. A
-# line has ``coordinates(t)`` and ``point(t)``, the flat vector and the inputs there, and
-# ``where(t)``, which names the place.
+# line has ``coordinates(steps)`` and ``points(steps)``, the flat vectors and the inputs at some
+# steps, and ``where(t)``, which names the place.
 Place = tuple[Any, float]
 Answer = tuple[Array, list[str]]
 
@@ -48,15 +50,28 @@ class Work(NamedTuple):
     inputs: Inputs
     outputs: Outputs  # the structure of the output of f
 
-    def values(self, places: Sequence[Place]) -> Answer:
-        """Return f at some places, (places, outputs); NaN where f is not finite or not defined."""
+    def answers(
+        self, places: Sequence[Place], chunks: Sequence[Sequence[Place]]
+    ) -> Iterator[Answer]:
+        """Yield the answer for each chunk of places; steps along one line share its direction."""
+        several = hasattr(self.f, "at_places") or hasattr(self.f, "many")
+        points = None if several else _each(places, "coordinates")
+        for chunk in chunks:
+            yield self.values(chunk, points)
+
+    def values(self, places: Sequence[Place], points: Iterator[Array] | None = None) -> Answer:
+        """Return f at some places, (places, outputs); NaN where f is not finite or not defined.
+
+        ``points`` has the flat vectors at these places, and perhaps at others after them.
+        """
         rows = np.empty((len(places), self.outputs.size), self.outputs.dtype)
         outside: list[str] = []
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together, f = self._together(places), self.inputs.caller(self.f)
+            points = points or _each(places, "coordinates")
             for k, (line, t) in enumerate(places):
                 try:
-                    value = f(line.coordinates(t)) if together is None else together[k]
+                    value = f(next(points)) if together is None else together[k]
                     rows[k] = self.outputs.numbers(value)
                 except BaseException as error:
                     note_on(error, line.where(t), self.inputs, self.f)
@@ -75,7 +90,7 @@ class Work(NamedTuple):
             return list(self.f.at_places(places))
         if not hasattr(self.f, "many"):
             return None
-        points = [self.inputs.arranged(line.point(t)) for line, t in places]
+        points = [self.inputs.arranged(point) for point in _each(places, "points")]
         try:
             values = self.f.many(points)
         except BaseException as error:
@@ -94,6 +109,12 @@ class Work(NamedTuple):
             each = NUMBERS_AT_ONCE // max(1, self.inputs.size)
         starts = range(0, max(1, len(places)), max(1, each))
         return [places[start : start + max(1, each)] for start in starts]
+
+
+def _each(places: Sequence[Place], what: str) -> Iterator[Any]:
+    """Return the point at each place, in this form; steps along one line share its direction."""
+    lines = groupby(places, itemgetter(0))
+    return chain.from_iterable(getattr(line, what)([t for _, t in some]) for line, some in lines)
 
 
 def _is_outside(error: BaseException) -> bool:

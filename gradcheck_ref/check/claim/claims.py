@@ -1,6 +1,7 @@
 """The claim to be checked: gradients, a vjp or a jvp, as one flat matrix."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.inputs import Inputs, same_bytes
 from gradcheck_ref.structure.parts import Part, as_array
-from gradcheck_ref.structure.trees import Opened, leaves_of
+from gradcheck_ref.structure.trees import Opened, Opener, leaves_of
 
 
 class Product(NamedTuple):
@@ -101,23 +102,28 @@ class Claims:
         ask, count = self.ask, self.count
         each = NUMBERS_AT_ONCE // max(1, ask.inputs.size, ask.outputs.size)
         if vjps is None or min(each, count) < 2:
-            columns = [self.product(self._vector_for(number)) for number in range(count)]
-            one = count == 1  # the column of a million entries is not copied
-            self.matrix = (
-                columns[0][:, None] if one else np.reshape(columns, (count, ask.inputs.size)).T
-            )
+            if count == 1:  # the column of a million entries is not copied
+                self.matrix = self.product(self._vector_for(0))[:, None]
+                return self
+            columns = np.empty((count, ask.inputs.size), ask.inputs.dtype)
+            for number, column in enumerate(columns):
+                column[:] = self.product(self._vector_for(number))
+            self.matrix = columns.T
             return self
         self.matrix = np.empty((ask.inputs.size, count), ask.inputs.dtype)
         if not ask.opens_trees:  # an adapter compares the two itself
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            upstreams = [ask.outputs.unflat(self._vector_for(k)) for k in numbers]
-            given = self._call(vjps, "f.vjps", [upstreams])
+            given = self._call(vjps, "f.vjps", partial(self._upstreams, numbers))
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
                 self.matrix[:, number] = self._gradient(one)
         return self
+
+    def _upstreams(self, numbers: range) -> list[Any]:
+        """Return the argument of vjps for some columns."""
+        return [[self.ask.outputs.unflat(self._vector_for(k)) for k in numbers]]
 
     def rows(self, rows: Array) -> Array:
         """Return the claims for some coordinates, computed now if they were not before."""
@@ -170,6 +176,9 @@ class Claims:
                 self.fault("nondeterministic", fault.subject, said)
             if apart.unusable:  # there is a fault for that already
                 second = np.where(np.isnan(second), first, second)
+            if np.array_equal(first, second):  # the usual case, which needs no more memory
+                self.twice.append((number, first))
+                continue
             self.twice.append((number, second))
             most = atol + rtol * np.nanmax(np.abs(first), initial=0.0)
             with np.errstate(invalid="ignore"):
@@ -218,14 +227,16 @@ class Claims:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def product(self, vector: Array) -> Array:
+    def product(self, vector: Array | Callable[[], Array]) -> Array:
         """Return the product with a flat vector at x, flat; NaN if its structure is wrong.
 
-        A wrong structure is recorded as a fault.
+        A wrong structure is recorded as a fault. A long vector need not be kept during the call: it
+        may be a function that makes it.
         """
         if not callable(self.given):
             return self.read(self.given)
-        return self.read(self._call(self.given, self.who, self._arguments(vector)))
+        make = vector if callable(vector) else lambda: vector
+        return self.read(self._call(self.given, self.who, lambda: self._arguments(make())))
 
     def read(self, given: Any) -> Array:
         """Return a result of the product, flat."""
@@ -244,10 +255,13 @@ class Claims:
         tangents = inputs.forest.built(leaves)
         return [tangents[0] if len(tangents) == 1 else tuple(tangents)]
 
-    def _call(self, function: Any, who: str, first: list[Any]) -> Any:
-        """Call a function at x, and record a fault if it writes to its arguments."""
+    def _call(self, function: Any, who: str, arguments: Callable[[], list[Any]]) -> Any:
+        """Call a function at x, and record a fault if it writes to its arguments.
+
+        ``arguments`` makes those before the inputs.
+        """
         inputs = self.ask.inputs
-        values, before = inputs.copies(), _bytes(first)
+        values, first = inputs.copies(), arguments()
         try:
             given = inputs.call(function, values, *first)
         except BaseException as error:
@@ -255,7 +269,7 @@ class Claims:
             raise
         if name := inputs.changed(values):
             self.writes(who, f"its input {name}")
-        elif before != _bytes(first):
+        elif not _same(first, arguments(), inputs.forest.opener):
             self.writes(who, self.vector)
         return given
 
@@ -349,10 +363,12 @@ class Claims:
         return {k: found[k] for k in inputs.parts if k not in missing}
 
 
-def _bytes(first: list[Any]) -> list[bytes]:
-    """Return the bytes of all arrays in an upstream gradient or a tangent."""
-    plain = all(isinstance(one, np.ndarray) for one in first)
-    return [np.asarray(one).tobytes() for one in (first if plain else leaves_of(first))]
+def _same(first: list[Any], again: list[Any], opener: Opener | None) -> bool:
+    """Whether all arrays in an upstream gradient or a tangent have the same bytes as before."""
+    if not all(isinstance(one, np.ndarray) for one in first):
+        first, again = leaves_of(first, opener), leaves_of(again, opener)
+    same = map(same_bytes, map(np.asarray, first), map(np.asarray, again))
+    return len(first) == len(again) and all(same)
 
 
 def _arrangement(value: Any) -> str:

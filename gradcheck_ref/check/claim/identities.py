@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.lines import STRETCH, Line
 from gradcheck_ref.check.measure.noise import QUIETLY, TABLE_POINTS, Noise, noise_of
 from gradcheck_ref.check.words import setting
 
@@ -35,6 +35,9 @@ DEVIATIONS = 8.0
 # million roundings of numbers of size 1 (1e6 * 2.2e-16).
 ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
 
+# A product is linear for vectors of three sizes: 1, and this many times larger and smaller.
+LARGE = 1e3
+
 # The subject of a fault of two products, at least one of which is wrong.
 NOT_ADJOINT = "jvp and vjp"
 
@@ -48,10 +51,7 @@ class Identities:
     def __init__(self, claims: Claims, rtol: float, noise: Noise, seed: int) -> None:
         self.claims, self.seed = claims, seed
         ask = claims.ask
-        rng = np.random.default_rng(seed)
-        self.w, self.v = rng.normal(size=ask.here.size), rng.normal(size=ask.inputs.size)
-        for vector in (self.w, self.v):  # at least one negative entry, even in a vector of one
-            vector[:1] = -np.abs(vector[:1])
+        self.w = self._vectors(ask.here.size)[0]
         # Outputs that are not finite have no derivative. If outputs are combined, either all
         # combinations are finite or none is.
         self.defined = np.isfinite(ask.here)
@@ -72,30 +72,71 @@ class Identities:
         share = float(np.abs(self.w) @ unresolved) / size if size else 0.0
         self.resolution = max(ask.inputs.eps, share)
 
+    def _vectors(self, *sizes: int) -> list[Array]:
+        """Return random vectors with a negative entry each, even if it is the only one."""
+        rng = np.random.default_rng(self.seed)
+        vectors = [rng.normal(size=size) for size in sizes]
+        for vector in vectors:
+            vector[:1] = -np.abs(vector[:1])
+        return vectors
+
+    @property
+    def v(self) -> Array:
+        """A random direction of the inputs: drawn when it is needed, because it may be large."""
+        return self._vectors(self.w.size, self.claims.ask.inputs.size)[1]
+
     def test(self, product: Product) -> None:
         """Test that the product is linear, and adjoint to the other one, if there is one."""
         if self.claims.random:  # then neither holds
             return
-        self._linear()
+        known = [self._of_one_output()]
+        if known[0] is None:
+            known = [self._linear()]
         if product.other is not None:
             with nullcontext() if product.sure else suppress(NotImplementedError):
-                self._adjoint(product.other)
+                self._adjoint(product.other, known.pop())
 
     @QUIETLY
-    def _linear(self) -> None:
+    def _of_one_output(self) -> Array | None:
+        """Test a product that has one number as its upstream; None if that needs a closer look.
+
+        One large upstream of the other sign is enough. It shows a product that ignores, squares or
+        clips the upstream, and one that takes its sign. Returns the product with u.
+
+        The claims may be millions, so they are compared in pieces.
+        """
+        claims = self.claims
+        if claims.by_rows or claims.matrix is None or self.u.size != 1 or not self.defined.all():
+            return None
+        claimed, given = claims.matrix[:, 0], claims.product(LARGE * self.u)
+        given /= LARGE
+        largest = max(claimed.max(initial=0.0), -claimed.min(initial=0.0))
+        least = np.abs(self.w) * (self.rounding * largest + self.floor)
+        for start in range(0, given.size, STRETCH):
+            expected = claimed[start : start + STRETCH] * self.w
+            error = np.abs(given[start : start + STRETCH] - expected)
+            if not (error <= self.rtol * np.abs(expected) + least).all():
+                return None
+        return given
+
+    @QUIETLY
+    def _linear(self) -> Array | None:
         """Test that the product with a vector is the sum of the products with its entries.
 
         A jvp along lines is tested with two parts of the vector instead. Vectors are tried small
         and large, because a clipped product is linear below the clip. Most people clip at a
         gradient norm of 1, which lies between the first size and each of the others.
+
+        Returns the product with the vector, if it is finite.
         """
         claims = self.claims
         judged: Array | bool = True
-        vector, along = (self.v, self.v) if claims.by_rows else (self.u, self.w)
+        vector = self.v if claims.by_rows else self.u
+        along = vector if claims.by_rows else self.w
         if claims.matrix is None:
             # Entries that are not finite are judged alone: no product with them shows more.
             if not all(np.isfinite(row).all() for row in claims.asked.values()):
-                return
+                return None
             other = np.roll(vector, 1)
             one, two = self._product(claims, other), self._product(claims, vector - other)
             expected, size = one + two, np.abs(one) + np.abs(two)
@@ -111,12 +152,14 @@ class Identities:
             floor = self.floor @ np.abs(along)
         # Terms that cancel leave rounding errors of the size of larger products.
         least = self.rounding * float(size.max(initial=0.0)) + floor
-        said, most = "", 0.0
-        for magnitude in (1.0, 1e-3, 1e3):
+        said, most, known = "", 0.0, None
+        for magnitude in (1.0, 1 / LARGE, LARGE):
             asked = magnitude * vector
             given = self._product(claims, asked, judged, may_overflow=magnitude > 1)
             if magnitude > 1 and not np.isfinite(given).all():
                 continue
+            if magnitude == 1 and np.all(judged) and np.isfinite(given).all():
+                known = given
             error = np.abs(given / magnitude - expected)
             off = error - self.rtol * size - least / min(1.0, magnitude)
             if (off > 0).any():
@@ -136,23 +179,29 @@ class Identities:
             most = max(most, float(np.max(off / size, where=off > 0, initial=0.0)))
         question = "left out, clipped, squared, or replaced by its sign?"
         self._fault(claims.who, said, most, f". Is the {claims.vector} {question}")
+        return known
 
     @QUIETLY
-    def _adjoint(self, second: Callable[..., Any]) -> None:
-        """Test ``<u, J v> = <J' u, v>`` for the product and the other one."""
+    def _adjoint(self, second: Callable[..., Any], known: Array | None) -> None:
+        """Test ``<u, J v> = <J' u, v>`` for the product and the other one.
+
+        ``known`` is our own product with its vector, unless that is not finite.
+        """
         ours, who = self.claims, "vjp" if self.claims.by_rows else "jvp"
         other = Claims(ours.ask, who, second, ours)
         vjp, jvp = (other, ours) if ours.by_rows else (ours, other)
         # If our own product is not finite, its single entries are judged.
-        mine, theirs = (self.v, self.u) if ours.by_rows else (self.u, self.v)
-        own = self._product(ours, mine, may_overflow=True)
-        others = self._product(other, theirs, may_overflow=not np.isfinite(own).all())
-        if not (np.isfinite(own).all() and np.isfinite(others).all()):
+        vectors: list[Callable[[], Array]] = [lambda: self.u, lambda: self.v]
+        mine, theirs = reversed(vectors) if ours.by_rows else vectors
+        own = self._product(ours, mine, may_overflow=True) if known is None else known
+        finite, own_side = np.isfinite(own).all(), _side(own, theirs())
+        del own, known  # as large as all inputs, perhaps, as is what the other product needs
+        others = self._product(other, theirs, may_overflow=not finite)
+        if not (finite and np.isfinite(others).all()):
             return
-        back, along = (others, own) if ours.by_rows else (own, others)
-        sides = self.u * along, back * self.v
-        left, right = (float(terms.sum()) for terms in sides)
-        size = sum(min(np.abs(t).sum(), RANDOM_SUM * np.linalg.norm(t)) for t in sides)
+        sides = own_side, _side(others, mine())
+        (left, one), (right, two) = sides if ours.by_rows else sides[::-1]
+        size = one + two
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
             noise = [self._noise(jvp, self.v) * self.u, self._noise(vjp, self.u) * self.v]
@@ -203,7 +252,7 @@ class Identities:
     def _product(
         self,
         product: Claims,
-        vector: Array,
+        vector: Array | Callable[[], Array],
         judged: Array | bool = True,
         may_overflow: bool = False,
     ) -> Array:
@@ -216,7 +265,7 @@ class Identities:
             return np.zeros(flat.shape)
         if product.by_rows and self.claims.ask.mix is None:
             flat = np.where(self.defined, flat, 0.0)
-        flat = np.where(judged, flat, 0.0)
+        flat = flat if np.all(judged) else np.where(judged, flat, 0.0)
         if not (np.isfinite(flat).all() or may_overflow or product.unusable):
             said = f"{product.who} gives NaN or infinity for a random direction"
             product.fault("nonfinite", product.who, said)
@@ -265,6 +314,17 @@ def blame(claims: Claims, right: bool, wrong: bool) -> None:
         for k, fault in enumerate(claims.faults):
             if fault.subject == NOT_ADJOINT:
                 claims.faults[k] = replace(fault, sentence=fault.sentence + said)
+
+
+def _side(product: Array, vector: Array) -> tuple[float, float]:
+    """Return one side of the adjoint identity, and the size of its terms."""
+    total = absolute = squares = 0.0
+    for start in range(0, product.size, STRETCH):
+        terms = product[start : start + STRETCH] * vector[start : start + STRETCH]
+        total += float(terms.sum())
+        absolute += float(np.abs(terms).sum())
+        squares = math.hypot(squares, float(np.linalg.norm(terms)))
+    return total, min(absolute, RANDOM_SUM * squares)
 
 
 def _typical(numbers: Array) -> Any:

@@ -91,13 +91,13 @@ class Together:
     @QUIETLY
     def along(self, lines: Sequence[Line]) -> Evidence:
         """Return lines, or parts of lines, with the claims along them; f is not called yet."""
-        question, mix = self.on_lines, self.question.ask.mix
+        question, each = self.on_lines, max(1, self.question.ask.combines)
         entrywise, target = self.entrywise, self.target
 
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
             if entrywise:
                 return np.broadcast_to(target, lines.claimed.shape)
-            hidden = question.size * (1 if mix is None else mix.shape[1])
+            hidden = question.size * each
             return np.asarray(question.rtol * np.abs(lines.claimed) / math.sqrt(hidden))
 
         evidence = Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
@@ -198,17 +198,26 @@ class Together:
 
     @QUIETLY
     def unconfirmed(self) -> Array:
-        """Return the coordinates whose allowed error is less than T, the largest effect first."""
+        """Return the coordinates whose allowed error is less than T.
+
+        Those with the largest effect come first, as many as can be measured.
+        """
         within = self.within()
         if not self.entrywise:
             confirmed = (within <= self.question.rtol * self.typical).all()
             return np.arange(0 if confirmed else self.question.size)
-        found, effects = [np.zeros(0, int)], [np.zeros(0)]
+        left = np.zeros(self.question.size, bool)
+        found, effects = np.zeros(0, int), np.zeros(0)
         for rows, effect, room in self._effects():
-            left = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
-            found.append(rows[left])
-            effects.append(effect[left].max(axis=1, initial=0.0))
-        return np.concatenate(found)[np.argsort(-np.concatenate(effects), kind="stable")]
+            more = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
+            left[rows[more]] = True
+            found = np.append(found, rows[more])
+            effects = np.append(effects, effect[more].max(axis=1, initial=0.0))
+            # No more than these can be measured, so the others are not sorted.
+            first = np.argsort(-effects, kind="stable")[: self.question.affordable]
+            found, effects = found[first], effects[first]
+        left[found] = False
+        return np.append(found, np.flatnonzero(left))
 
     def not_finite(self, most: int) -> Array:
         """Return the first coordinates whose claims are not finite; lines cannot measure these."""
@@ -229,7 +238,7 @@ class Together:
         demanded : bool
             Whether the caller gave a tolerance: then every entry must be confirmed to it.
         """
-        question, best, mix = self.question, self.evidence.best, self.question.ask.mix
+        question, best = self.question, self.evidence.best
         outputs, lines = question.ask.outputs.size, len(self.evidence.lines)
         entries = (question.size - alone) * outputs
         vouched = min(max(0, vouched) * outputs, entries)
@@ -263,7 +272,7 @@ class Together:
             ("precision", True),
         )
         wanted = self.target if self.entrywise else question.rtol * self.typical
-        upstreams = 0 if mix is None else len(mix)
+        upstreams = len(question.ask.here) if question.ask.combines else 0
         return Certificate(
             lines=lines,
             upstreams=upstreams,
@@ -332,8 +341,7 @@ class Together:
             rms = np.sqrt(np.mean(along**2, axis=0) / question.size)
             typical = np.where(known, typical, rms)
         # A sum of n outputs with random signs grows as sqrt(n).
-        mix = question.ask.mix
-        return target, typical if mix is None else typical / math.sqrt(mix.shape[1])
+        return target, typical / math.sqrt(max(1, question.ask.combines))
 
 
 def _subtract(evidence: Evidence, errors: dict[int, Array]) -> None:

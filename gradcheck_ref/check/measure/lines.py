@@ -6,7 +6,7 @@ line each coordinate moves by t times its own unit, with a random sign.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,7 +16,12 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import PIECE, powers_of_two
+from gradcheck_ref.structure.units import lengthened, powers_of_two, shortened
+
+# A direction is computed in pieces of this size, 64 KB, that stay in the processor's cache. From
+# 10,000 numbers on, BLAS shares a product among threads, which wait for each other where the
+# machine is busy.
+STRETCH = 2**13
 
 
 @dataclass(eq=False)
@@ -65,19 +70,35 @@ class Line:
             return 1.0
         return max(self.unit, self.inputs.typical_beside(self.start))
 
-    def coordinates(self, t: float) -> Array:
-        """Return the flat vector of all coordinates a step of t away."""
-        point = self.inputs.x.copy()
+    def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
+        """Yield the flat vector of all coordinates at each step; they share one direction."""
         if self.seed is None:
-            point[self.start] += t
-        else:
-            for start, stop, piece in self.pieces():
-                point[start:stop] += t * piece
+            return map(self._beside, steps)
+        short = [(start, stop, shortened(piece)) for start, stop, piece in self.pieces()]
+        return (self._moved(t, short) for t in steps)
+
+    def _beside(self, t: float) -> Array:
+        """Return the flat vector a step of t along an axis away."""
+        point = self.inputs.x.copy()
+        point[self.start] += t
         return point
+
+    def _moved(self, t: float, short: Sequence[tuple[int, int, Array]]) -> Array:
+        """Return the flat vector a step of t away, given the direction in pieces."""
+        point = self.inputs.x.copy()
+        for start, stop, piece in short:
+            there = lengthened(piece)
+            there *= t
+            point[start:stop] += there
+        return point
+
+    def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
+        """Yield the inputs at each step."""
+        return map(self.inputs.at, self.coordinates(steps))
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs a step of t away."""
-        return self.inputs.at(self.coordinates(t))
+        return next(self.points([t]))
 
     @cached_property
     def direction(self) -> Array:
@@ -97,14 +118,16 @@ class Line:
         if self.tied is not None:
             return scale
         backwards = _unpacked(_coins(self.seed, self.inputs.size), self.start, self.stop)
-        return np.negative(scale, out=scale, where=backwards)
+        signs = 1 - 2 * backwards.view(np.int8)  # eight times as fast as a negation of some
+        scale *= signs
+        return scale
 
     def pieces(self) -> Iterable[tuple[int, int, Array]]:
         """Return the direction in pieces that stay in the processor's cache."""
-        if self.stop - self.start <= PIECE:
+        if self.stop - self.start <= STRETCH:
             return ((self.start, self.stop, self.direction),)
-        starts = range(self.start, self.stop, PIECE)
-        parts = (self.over(start, min(start + PIECE, self.stop)) for start in starts)
+        starts = range(self.start, self.stop, STRETCH)
+        parts = (self.over(start, min(start + STRETCH, self.stop)) for start in starts)
         return ((part.start, part.stop, part.direction) for part in parts)
 
     def dot(self, matrix: Array) -> Array:
