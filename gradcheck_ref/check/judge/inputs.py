@@ -155,15 +155,17 @@ def _from_lines(
     effects = effects_of(question)
     if effects is None:
         return {}
-    best, mix = evidence.best, question.ask.mix
+    best = evidence.best
     known = np.isfinite(best.bar).all(axis=1)
-    lines, upstreams = int(np.count_nonzero(known)), 0 if mix is None else len(mix)
+    lines, upstreams = int(np.count_nonzero(known)), 0
+    if question.ask.combines:
+        upstreams = len(question.ask.here)
     if 2 * lines < len(known) or lines < FEWEST_LINES:
         return {}
     error, bend = evidence.residual[known], (best.truncation + best.kink)[known]
     low, _ = quantiles(lines, upstreams)
     allowed = allowed_as_a_whole(question.ask.precision)
-    factor, found = (proof(lines) * (proof(upstreams) if mix is not None else 1.0)) ** 2, {}
+    factor, found = (proof(lines) * (proof(upstreams) if upstreams else 1.0)) ** 2, {}
     for number, part in enumerate(question.ask.inputs.parts.values()):
         if part not in parts:
             continue

@@ -142,7 +142,7 @@ class Group:
         self.question, self.most, ask = question, most, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
         self.chords = Chorder(question.noise, stretches, seed)
-        self.upstreams = 0 if ask.mix is None else len(ask.mix)
+        self.upstreams = len(ask.here) if ask.combines else 0
         self.lines: list[Dithered] = []
         self.looks: list[Look] = []
         independent = min(ask.here.size, ask.outputs.size)

@@ -42,16 +42,21 @@ class Dithered:
     rounds: bool = True  # whether points are rounded to few bits, not only to the dtype of x
     in_proportion: bool = False  # each by its own size, because a unit may leave the domain of f
 
-    def coordinates(self, t: float) -> Array:
-        """Return the flat vector of all coordinates about a step of t away."""
-        point = self.inputs.x.copy()
-        for stretch, move in self.moves(t):
-            point[stretch] += move
-        return point
+    def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
+        """Yield the flat vector of all coordinates about each step away."""
+        for t in steps:
+            point = self.inputs.x.copy()
+            for stretch, move in self.moves(t):
+                point[stretch] += move
+            yield point
+
+    def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
+        """Yield the inputs about each step away."""
+        return map(self.inputs.at, self.coordinates(steps))
 
     def point(self, t: float) -> list[Any]:
         """Return the inputs about a step of t away."""
-        return self.inputs.at(self.coordinates(t))
+        return next(self.points([t]))
 
     def moves(self, t: float) -> Iterator[tuple[slice, Array]]:
         """Yield each stretch, and how far its coordinates are from x."""
