@@ -89,15 +89,13 @@ def _report(
 ) -> Report:
     ask, noise = question.ask, question.noise
     report = Report(
-        pairs=results.pairs,
+        results=results,
         faults=tuple(question.claims.faults),
         rtol=question.rtol,
         atol=question.atol,
         seed=question.seed,
         evaluations=ask.evaluations,
         noise=noise.typical,
-        certificate=results.certificate,
-        inputs=results.inputs,
         notes=(*_notes(ask, question.claims), *getattr(f, "notes_of_check", ())),
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),

@@ -212,8 +212,8 @@ class Results(NamedTuple):
     """All results of a check, besides faults."""
 
     pairs: tuple[Pair, ...]
-    certificate: Certificate | None
-    inputs: tuple[Whole, ...]
+    certificate: Certificate | None = None
+    inputs: tuple[Whole, ...] = ()
 
 
 @dataclass(frozen=True)

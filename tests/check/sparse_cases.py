@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.check import Report
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Certificate, Given, Pair
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Certificate, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 F64 = np.dtype(float)
@@ -65,7 +65,7 @@ def certified(entries, vouched=None, **other):
 def report_of(pairs, certificate=None, **other):
     """Return the report of some pairs."""
     numbers = {"rtol": 1e-6, "atol": None, "seed": 0, "evaluations": 759, "noise": 1e-16}
-    return Report(tuple(pairs), (), **numbers | other, certificate=certificate)
+    return Report(Results(tuple(pairs), certificate), (), **numbers | other)
 
 
 G = np.random.default_rng(5).normal(size=(100, 104))

@@ -25,12 +25,12 @@ DIGITS = {"float16": np.float16, "three decimals": lambda loss: np.round(loss, 3
 
 @pytest.mark.parametrize("digits", DIGITS.values(), ids=DIGITS)
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "unsure"), (2.0, "fail")])
-def test_stairs_on_a_slope_do_not_fail_the_right_gradient(seed, digits, factor, verdict):
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (2.0, "fail")])
+def test_stairs_on_a_slope_are_noise_for_the_gradient_as_a_whole(seed, digits, factor, verdict):
     f, x, right = loss_beside_a_penalty(seed, digits)
     report = check_gradient(f, x, factor * right)
     assert report.verdict == verdict
-    assert report.reason == ("stairs" if factor == 1 else "wrong")
+    assert report.by_whole == (factor == 1)
 
 
 # Of 50 entries there are not enough evaluations to look at each from afar.
@@ -50,13 +50,20 @@ def test_stairs_along_most_entries_count_for_all_entries(entries, seed, penalty,
         return float(np.float16(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
 
     right = 2 * A.T @ (A @ x - b) / 30 + penalty * x
-    assert check_gradient(f, x, right).reason == "stairs"
+    assert check_gradient(f, x, right).verdict == "pass"
     assert check_gradient(f, x, 2 * right).verdict in wrong
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_gradient_that_leaves_out_the_stairs_does_not_fail(seed):
+def test_a_gradient_that_leaves_out_the_stairs_does_not_pass(seed):
+    """It is the slope between two stairs; but stairs this small are rounding, not meant."""
     f, x, _ = loss_beside_a_penalty(seed, np.float16)
+    assert check_gradient(f, x, LAMBDA * x).verdict != "pass"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_gradient_that_leaves_out_high_stairs_does_not_fail(seed):
+    f, x, _ = loss_beside_a_penalty(seed, lambda loss: np.round(2 * loss) / 2)
     assert check_gradient(f, x, LAMBDA * x).verdict != "fail"
 
 

@@ -102,7 +102,7 @@ def test_none_for_an_input_is_judged_as_zeros_in_few_evaluations(factor, verdict
     report = check_gradient(f, (W, b), (None, 2 * b))
     assert report.verdict == verdict
     assert "gives None for W, which means a constant" in report.notes[0]
-    assert report.evaluations < 400  # where it is wrong, what is wrong has to be found first
+    assert report.evaluations < 450  # where it is wrong, what is wrong has to be found first
 
 
 @pytest.mark.parametrize("size", [2, 40, 5000])

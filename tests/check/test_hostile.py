@@ -150,7 +150,9 @@ def flat_and_stairs():
         # With seven digits f was meant to be smooth: 0 is a mistake.
         why = FAIL if name == "float32(sin x)" else why
         row(f"stairs: {name}: 0", why, of(f), [x], [0.0])
-        row(f"stairs: {name}: the smooth slope", UNSURE, of(f), [x], [slope])
+        # Stairs of a short float are rounding: the gradient as a whole passes.
+        smooth = PASS if name == "float16(sin x)" else UNSURE
+        row(f"stairs: {name}: the smooth slope", smooth, of(f), [x], [slope])
 
 
 def rough():

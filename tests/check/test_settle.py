@@ -328,7 +328,9 @@ HARD = {
 def test_a_check_of_up_to_99_entries_takes_at_most_1000_evaluations(name, size):
     x = np.random.default_rng(size).normal(size=size)
     for claim in (np.zeros(size), np.cos(x), -x):
-        assert check_gradient(HARD[name], x, claim).evaluations <= 1000
+        report = check_gradient(HARD[name], x, claim)
+        # Where f has few digits, as many as 2000 more measure the input as a whole.
+        assert report.evaluations <= (3000 if any(one.lines for one in report.inputs) else 1000)
 
 
 # --- the evaluations run out ------------------------------------------------------------------

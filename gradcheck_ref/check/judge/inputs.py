@@ -68,9 +68,9 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
             known |= _from_lines(question, findings.others, findings.on_axes, rest)
     if _is_hidden(question, findings):
         few = has_fewer_digits(question)
-        rest = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
-        known |= judge_inputs(question, rest)
-        findings = _decided(question, findings, known)
+        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
+        known |= judge_inputs(question, open_)
+        return _decided(question, findings, known)
     return findings._replace(inputs=tuple(known.values()))
 
 
@@ -89,16 +89,21 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     evidence, usual = findings.on_axes, allowed_as_a_whole(question.ask.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
     few = has_fewer_digits(question) or any(one.allowed > usual for one in known.values())
+    rows, undecided = inputs_of(evidence), evidence.ruling.verdict == UNSURE
+    kinks = (undecided & (evidence.reasons() == "kink")).any(axis=1)
+    for number in {*rows[kinks].tolist()} if not few else ():
+        if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
+            known[number] = replace(known[number], code=UNSURE)
     verdicts = np.array([one.code for one in known.values()])
     if few:
         _confirm(question, evidence, verdicts != FAIL)
     right, others = (verdicts == PASS).all(), findings.certificate
     if others and others.verdict == UNSURE and right:
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
-    passes = (verdicts == PASS)[inputs_of(evidence)][:, None]
+    passes = (verdicts == PASS)[rows][:, None]
     reasons = HIDDEN_BY_STAIRS if few else HIDDEN
     hidden = passes & np.isin(evidence.reasons(), reasons) & (evidence.ruling.verdict == UNSURE)
-    return findings._replace(hidden=hidden)
+    return findings._replace(hidden=hidden, inputs=tuple(known.values()))
 
 
 def inputs_of(evidence: Evidence) -> Array:
@@ -119,7 +124,7 @@ def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
         return
     end = question.most if question.limited else question.ask.evaluations + MOST
     again = Group(question, [slice(row, row + 1) for row in rows], end).judge()
-    if not again or again[0].verdict != FAIL:
+    if not again or again[0].code != FAIL:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()
 
@@ -131,19 +136,21 @@ def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
 def _from_axes(question: Question, findings: Findings) -> dict[int, Whole]:
     """Return the errors of the inputs from their axes; unknown for inputs with others."""
     evidence, found = findings.on_axes, {}
-    if evidence.question is not question:  # single outputs were judged instead
-        evidence = None
+    # Else single outputs were judged, not combinations of them.
+    same = evidence.question.ask.mix is question.ask.mix
     for number, part in enumerate(question.ask.inputs.parts.values()):
-        mine = np.zeros(0, bool) if evidence is None else part.holds(evidence.rows)
-        if evidence is None or np.count_nonzero(mine) < part.size:
+        mine = part.holds(evidence.rows)
+        if not same or np.count_nonzero(mine) < part.size:
             found[number] = unknown(question, part)
             continue
         units, best = evidence.units[mine, None], evidence.best.at(mine)
         error, bar = evidence.residual[mine] * units, best.bar * units
-        squares = [np.mean(one**2, axis=1).sum() for one in (error, np.abs(error) + bar)]
-        size = np.mean((best.slope * units) ** 2, axis=1).sum()
-        fails = (evidence.ruling.verdict[mine] == FAIL).any()
-        found[number] = _whole(question, part, size, *squares, squares[1], fails)
+        square, limit, size = (
+            float(np.mean(one**2, axis=1).sum())
+            for one in (error, np.abs(error) + bar, best.slope * units)
+        )
+        fails = bool((evidence.ruling.verdict[mine] == FAIL).any())
+        found[number] = _whole(question, part, size, (square, limit, limit), fails)
     return found
 
 
@@ -156,7 +163,7 @@ def _from_lines(
     if effects is None:
         return {}
     best = evidence.best
-    known = np.isfinite(best.bar).all(axis=1)
+    known = np.asarray(np.isfinite(best.bar).all(axis=1))
     lines, upstreams = int(np.count_nonzero(known)), 0
     if question.ask.combines:
         upstreams = len(question.ask.here)
@@ -179,7 +186,7 @@ def _from_lines(
             if mean > CLEARLY**2 * noise and mean > (allowed / TIGHTER) ** 2 * size:
                 limit = math.inf  # more than noise: another measurement has to tell
             squares = mean + own, limit + own, largest + own
-            one = _whole(question, part, size, *squares, own > 0, lines, upstreams)
+            one = _whole(question, part, size, squares, own > 0, lines, upstreams)
             if not worst.lines or one.limit > worst.limit:
                 worst = one
         found[number] = worst
@@ -198,7 +205,8 @@ def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
         size = np.fmax(np.nanmean(slope**2), effects[number].mean())
         square = float(np.nanmean(error**2))
         lines = int(np.count_nonzero(mine))
-        found[number] = _whole(question, part, float(size), square, math.inf, math.inf, True, lines)
+        squares = square, math.inf, math.inf
+        found[number] = _whole(question, part, float(size), squares, True, lines)
     return found
 
 
@@ -217,17 +225,28 @@ def _whole(
     question: Question,
     part: Part,
     size: float,
-    error: float,
-    limit: float,
-    proved: float,
+    squares: tuple[float, float, float],
     fails: bool,
     lines: int = 0,
     upstreams: int = 0,
 ) -> Whole:
-    """Return the result for an input, from squares of lengths."""
-    ratios = [math.sqrt(one / size) if size else (math.inf if one else 0.0) for one in (error, limit, proved)]
+    """Return the result for an input, from the squares of lengths.
+
+    These are the length of its gradient, and of the error: the estimate, a limit, and what is
+    proved.
+    """
+    error, limit, proved = (
+        math.sqrt(one / size) if size else (math.inf if one else 0.0) for one in squares
+    )
     allowed = allowed_as_a_whole(question.ask.precision)
-    verdict = FAIL if fails else PASS if ratios[1] <= allowed / CLOSELY else UNSURE
-    spread = ratios[0] / math.sqrt(2 * lines) if lines else 0.0
-    error, limit, proved = ratios
-    return Whole(error, spread, limit, proved, allowed, verdict, lines, upstreams, **named(question, part))
+    return Whole(
+        error=error,
+        spread=error / math.sqrt(2 * lines) if lines else 0.0,
+        limit=limit,
+        proved=proved,
+        allowed=allowed,
+        code=FAIL if fails else PASS if limit <= allowed / CLOSELY else UNSURE,
+        lines=lines,
+        upstreams=upstreams,
+        **named(question, part),
+    )

@@ -15,11 +15,11 @@ from gradcheck_ref.check.judge.localise import find_wrong_entry
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
+from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
 from gradcheck_ref.check.results import FAIL, PASS, Certificate, Whole
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
@@ -82,7 +82,7 @@ def explore(question: Question) -> Findings:
 
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
-    together, known = Together(question), ()
+    together, known = Together(question), tuple[Whole, ...]()
     endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
     if decides(question) and not endless.size:
         together.measure(1)
@@ -177,7 +177,8 @@ def _by_input(together: Together) -> Evidence | None:
         return None
     first = [together.line(0).over(part.start, part.start + part.size) for part in parts]
     found = together.along(first).settle(tries=1)
-    wrong = [line for line, no in zip(first, found.ruling.refused.any(axis=1), strict=True) if no]
+    refused = _refused(found)
+    wrong = [line for line in first if line.start in refused]
     more = [together.line(k).over(line.start, line.stop) for k in (1, 2) for line in wrong]
     if not 0 < len(more) <= question.affordable - LINES - EXAMPLES:
         return found

@@ -48,8 +48,8 @@ ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 128.0, 0.1
 # an error of ROUNDINGS times the noise of f is refused.
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
-# A mistake has at least this part of its square at a step far shorter. Slopes that grow by more than
-# STEEPER towards short steps are noise.
+# A mistake has at least this part of its square at a step far shorter. Slopes that grow by more
+# than STEEPER towards short steps are noise.
 STAYS, STEEPER = 0.7, 1.5
 
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
@@ -57,8 +57,8 @@ ROUGH = 20.0
 
 # f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
 # cancel, but for one of many.
-# Terms of fourth order look like one at steps that are longer than SMOOTH_WITHIN.
-KINKED, SMOOTH_WITHIN = 1 / 10, 1 / 16
+# A term of fourth order looks like one, but not STEEP times larger than the truncation of slopes.
+KINKED, STEEP = 1 / 10, 7.0
 
 
 class Look(NamedTuple):
@@ -84,6 +84,9 @@ class Square(NamedTuple):
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
         return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+
+
+UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf)
 
 
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
@@ -167,9 +170,8 @@ class Group:
     def _look(self, lines: Sequence[Dithered], step: float) -> Look:
         found = self.chords.measure(lines, step)
         pairs = zip(lines, found.steps.tolist(), strict=True)
-        claimed = [self._claimed(line, t) for line, t in pairs]
-        claimed = np.array(claimed) * self.chords.weight
-        return Look(claimed, found.slopes, found.middles, found.steps)
+        claimed = np.array([self._claimed(line, t) for line, t in pairs])
+        return Look(claimed * self.chords.weight, found.slopes, found.middles, found.steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -187,7 +189,7 @@ class Group:
         claimed, slopes = both[[0, 2]], both[[1, 3]]
         lines, outputs = both.shape[1:]
         if 2 * lines < len(self.lines) or not lines:
-            return Square(*[math.nan] * 5, 1.0, math.inf)
+            return UNKNOWN
         if self.upstreams:
             outputs = min(self.upstreams, self.question.ask.outputs.size)
         one, other = claimed - slopes
@@ -216,7 +218,7 @@ class Group:
         for count in (FEW, MANY, 2 * MANY, 4 * MANY) if self.measurable else ():
             if not self.measure(count):
                 break
-            squares = [self.square(*self.looks[:2], columns) for columns in groups]
+            squares = [self.square(self.looks[0], self.looks[1], columns) for columns in groups]
             mistaken = [self._mistaken(*one) for one in zip(squares, groups, strict=True)]
             if True in mistaken:
                 return [self._whole(0, squares, FAIL)] if count_of == 1 else None
@@ -251,10 +253,10 @@ class Group:
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
-        closer = self.square(*self.looks[1:], columns)
+        closer = self.square(self.looks[1], self.looks[2], columns)
         if closer.error + closer.doubt(allowed) < STAYS * found.error:
             return False  # a kink, or truncation
-        if step <= SMOOTH_WITHIN and self._kink(columns) > KINKED * found.error:
+        if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
         quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
@@ -300,7 +302,9 @@ class Group:
             passes = error + found.doubt(allowed) <= low * allowed
             verdict = max(verdict, PASS if passes else UNSURE)
             numbers = error, error + found.spread, (error + found.doubt()) / low, found.proved
-            ratios.append([math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)])
+            ratios.append(
+                [math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)]
+            )
         error, more, limit, proved, allowed = max(ratios, key=lambda one: one[2])
         return Whole(
             error=error,
@@ -373,7 +377,9 @@ def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]
         if rest and len(group) > 1:
             middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
             todo += filter(None, (rest[:middle], rest[middle:]))
-    return {number: found.get(number) or unknown(question, parts[number]) for number in sorted(numbers)}
+    return {
+        number: found.get(number) or unknown(question, parts[number]) for number in sorted(numbers)
+    }
 
 
 def unknown(question: Question, part: Part) -> Whole:

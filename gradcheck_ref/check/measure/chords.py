@@ -114,21 +114,23 @@ class Chorder:
         The unit of each column: no output counts more than a typical one.
     steps : tuple of float
         The steps to measure at: two, and a far shorter one. Empty if f cannot be measured.
-    level : float
-        The mean square of the noise of f.
+    level, truncation : float
+        The mean squares of the noise of f, and of the truncation at the second step.
     short : bool
         Whether that is more than the dtype of the values explains.
     """
 
     def __init__(self, noise: Noise, stretches: Sequence[slice], seed: tuple[int, ...]) -> None:
         self.ask, self.stretches, self.seed = copy(noise.ask), stretches, seed
-        self.mix, self.ask.mix = self.ask.mix, None  # for the resolution of the outputs themselves
+        self.mix = noise.ask.mix if noise.ask.combines else None
+        self.ask.mix = None  # for the resolution of the outputs themselves
         known = noise.resolution if self.mix is None else np.zeros(self.ask.outputs.size)
         self.values = Fineness(known, self.ask.outputs.eps)
         self.rng = np.random.default_rng(seed)
         self.weight = np.ones(noise.ask.here.size)
         self.steps: tuple[float, ...] = ()
-        self.level, self.short, self.in_proportion = 0.0, False, False
+        self.level = self.truncation = 0.0
+        self.short = self.in_proportion = False
 
     def lines(self, first: int, count: int, rounds: bool | None = None) -> list[Dithered]:
         """Return some lines by their numbers."""
@@ -200,7 +202,7 @@ class Chorder:
         shortest = 2 * self.ask.inputs.eps
         self.steps = 2 * best, best, max(best / CLOSER, shortest)
         # The two chords behind a cost have the noise of four values of f.
-        self.level = 8 / 5 * noise
+        self.level, self.truncation = 8 / 5 * noise, bend * best**power
         eps = np.fmax(self.ask.outputs.eps, self.ask.inputs.eps)
         rounding = float(np.mean(self._in_columns(eps * self.values.size)))
         self.short = self.level > ROUNDINGS**2 * rounding
@@ -223,7 +225,7 @@ class Chorder:
         """Return for each step but the first the mean square of the change from the one before."""
         floors = np.array([self.floor(step) for step in steps[1:].tolist()])
         changes = np.diff(slopes, axis=0) ** 2 + floors[:, None]
-        return np.nan_to_num(np.mean(changes, axis=(1, 2)), nan=np.inf)
+        return np.asarray(np.nan_to_num(np.mean(changes, axis=(1, 2)), nan=np.inf))
 
 
 @QUIETLY

@@ -15,7 +15,17 @@ from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.check.report.text import fitting, visible, wrapped
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Certificate, Fault, Pair, Whole
+from gradcheck_ref.check.results import (
+    FAIL,
+    PASS,
+    UNSURE,
+    VERDICTS,
+    Certificate,
+    Fault,
+    Pair,
+    Results,
+    Whole,
+)
 from gradcheck_ref.structure.parts import Part
 
 
@@ -63,8 +73,14 @@ class Report:
 
     Attributes
     ----------
+    results : Results
+        All numbers: `pairs`, `certificate` and `inputs`.
     pairs : tuple of Pair
         For every input and output, the evidence on the entries that were measured one by one.
+    certificate : Certificate or None
+        The limit from random lines for all other entries; None if every entry was measured alone.
+    inputs : tuple of Whole
+        For every input, how far its gradient is off as a whole.
     faults : tuple of Fault
         Mistakes besides the numbers.
     rtol, atol : float, float or None
@@ -75,8 +91,6 @@ class Report:
         The number of calls of f.
     noise : float
         Measured standard deviation of the noise of f, in its noisiest output.
-    certificate : Certificate or None
-        The limit from random lines for all other entries; None if every entry was measured alone.
     notes : tuple of str
         Other remarks, with any verdict: for example, outputs that were left out.
     digits : int
@@ -108,21 +122,34 @@ class Report:
     ('fail', 1.5)
     """
 
-    pairs: tuple[Pair, ...]
+    results: Results
     faults: tuple[Fault, ...]
     rtol: float
     atol: float | None
     seed: int
     evaluations: int
     noise: float
-    certificate: Certificate | None = None
-    inputs: tuple[Whole, ...] = ()
     notes: tuple[str, ...] = ()
     digits: int = 0
     viewpoint: Viewpoint | None = None
     planted: tuple[Planted, ...] = ()
 
     # --- what it is ---------------------------------------------------------------------------
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The evidence on single entries, by input and output."""
+        return self.results.pairs
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The limit from random lines for all other entries."""
+        return self.results.certificate
+
+    @property
+    def inputs(self) -> tuple[Whole, ...]:
+        """How far the gradient of each input is off as a whole."""
+        return self.results.inputs
 
     @property
     def comparable(self) -> list[Pair]:
@@ -176,10 +203,10 @@ class Report:
     @property
     def by_whole(self) -> bool:
         """Whether some entries pass only because the gradient of their input does as a whole."""
-        if any((pair.reason == "whole").any() for pair in self.pairs):
-            return True
-        lines = self.certificate.reason == "whole" if self.certificate else False
-        return lines or (not self.certificate and 0 < self.on_axes < self.compared) or (not self.on_axes and not self.certificate and self.compared > 0)
+        entries = any((pair.reason == "whole").any() for pair in self.pairs)
+        if self.certificate:
+            return entries or self.certificate.reason == "whole"
+        return entries or self.on_axes < self.compared
 
     @property
     def worst(self) -> Entry | None:
@@ -354,8 +381,8 @@ class Report:
             Numbers that are not finite are the strings ``"nan"``, ``"inf"`` and ``"-inf"``, which
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
-        keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate inputs"
-        keys += " faults notes diagnoses blind_spots worst"
+        keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
+        keys += " inputs faults notes diagnoses blind_spots worst"
         data: dict[str, Any] = {"version": 3}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]

@@ -71,7 +71,10 @@ def _passed(report: Any) -> Iterator[str]:
             f"{1 / certificate.chance:,.0f}"
         )
     if report.by_whole:
-        count, used = "right as a whole", f", to {as_share(worst_whole(report).limit)} of the gradient"
+        count, used = (
+            "right as a whole",
+            f", to {as_share(worst_whole(report).limit)} of the gradient",
+        )
         used += f", along {whole_lines(worst_whole(report))}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
     if report.by_whole:

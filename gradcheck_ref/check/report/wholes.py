@@ -23,7 +23,8 @@ def as_share(value: float) -> str:
 
 def worst_whole(report: Any) -> Whole:
     """Return the result for the input with the largest limit."""
-    return max(report.inputs, key=lambda one: float(one.limit))
+    worst: Whole = max(report.inputs, key=lambda one: float(one.limit))
+    return worst
 
 
 def whole_lines(one: Whole) -> str:
@@ -36,16 +37,13 @@ def what_could_hide(report: Any) -> str:
     """Say how many entries could be wrong unseen, in the input where these are most."""
     one = max(report.inputs, key=lambda one: float(one.hidden))
     where = f" of {one.name}" if len(report.inputs) > 1 else ""
+    hides = "noise hides the errors of single entries"
+    if report.digits:
+        hides = f"no value of f has more than {report.digits} digits, and these hide single entries"
     if one.hidden < 1:
-        return (
-            "noise hides the errors of single entries; an entry of typical size that is lost "
-            f"would show, but not a small one{where and f', such as one{where}'}"
-        )
+        return f"{hides}; a typical entry{where} that is lost would show, but a small one would not"
     most = min(math.ceil(one.hidden), one.entries)
-    return (
-        f"noise hides the errors of single entries; up to {most:,} of {one.entries:,} typical "
-        f"entries{where} could be lost unseen"
-    )
+    return f"{hides}; up to {most:,} of {one.entries:,} typical entries{where} could be lost unseen"
 
 
 def inputs_as_a_whole(report: Any) -> str:
