@@ -39,7 +39,7 @@ def what_could_hide(report: Any) -> str:
     where = f" of {one.name}" if len(report.inputs) > 1 else ""
     hides = "noise hides the errors of single entries"
     if report.digits:
-        hides = f"no value of f has more than {report.digits} digits, and these hide single entries"
+        hides = f"no value of f has more than {report.digits} digits, too few for single entries"
     if one.hidden < 1:
         return f"{hides}; a typical entry{where} that is lost would show, but a small one would not"
     most = min(math.ceil(one.hidden), one.entries)
@@ -56,9 +56,13 @@ def inputs_as_a_whole(report: Any) -> str:
     right = [f"{one.name} to {as_share(one.limit)}" for one in report.inputs if one.code == PASS]
     unsure = [one.name for one in report.inputs if one.code not in (PASS, FAIL)]
     said = [_few(wrong)] if wrong else []
-    said += [f"right are {_few(right)}"] if right else []
-    said += [f"unsure are {_few(unsure)}"] if unsure else []
+    said += [f"right {_are(right)} {_few(right)}"] if right else []
+    said += [f"unsure {_are(unsure)} {_few(unsure)}"] if unsure else []
     return f"as a whole: {'; '.join(said)}"
+
+
+def _are(names: list[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _few(names: list[str]) -> str:
