@@ -60,7 +60,12 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     in double precision it needs seven times the memory of a gradient.
 
     Everything is computed in double precision, for any dtype of the module: the check is about the
-    formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too.
+    formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too. If
+    forward casts to float32 or 16 bits by itself, each input and parameter is judged as a whole, as
+    in `check_gradient`: about 200 evaluations more for all, up to 2000 if some are wrong.
+
+    ``report.inputs`` says how far each input and parameter is off. If all wrong ones come before
+    all right ones, the report says where the mistake begins.
     Parameters that do not require a gradient are constants, and so are buffers: if the module
     writes to them, as a batch norm does in training, the change is undone after each call.
 

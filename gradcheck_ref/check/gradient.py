@@ -106,6 +106,14 @@ def check_gradient(
     typical one in its effect on f (4 % in float32), and the report gives this limit. If you give an
     ``rtol`` or ``atol``, every entry must keep it, or the result is *unsure*.
 
+    Where f has few digits (float32 or a shorter dtype, also inside), and they hide single entries,
+    the gradient of each input is judged as a whole: by the length of its error, as a fraction of
+    its own length. At most 1e-3 passes in float32, 0.02 in float16 and 0.1 in bfloat16. Where noise
+    allows it, only four times the error that it hides passes, but at least a tenth of these. A pass
+    says how many typical entries could be lost unseen. This takes about 200 evaluations for all
+    inputs, and up to 2000 if some are wrong, besides the others, unless you set a limit. If you
+    give an ``rtol`` or ``atol``, you ask for entries, and no whole decides.
+
     The allowed error of an entry is ``atol + rtol * |numeric|``. The entry passes if its error is
     smaller than that even when the whole error bar is added. It fails if its error is larger even
     when three bars are subtracted, and a second measurement at another step agrees.

@@ -74,6 +74,9 @@ def check_vjp(
     rounding, and needs no step. If it fails, one product is wrong, and the entries show which. It
     must hold to rtol, and to what the products round: in 16 bits that is two or three digits.
 
+    Layers in float32 and 16 bits are judged as a whole, input by input, as in `check_gradient`. An
+    input has one number for all outputs.
+
     For complex ``z = x + i y`` the gradient of a real L is ``dL/dx + i dL/dy``, as in torch, and
     the vjp returns the gradient of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` it is
     ``conj(a) * upstream``.
@@ -148,6 +151,9 @@ def check_jvp(
 
     For a complex input the tangents are 1 and i at every entry, and the jvp returns the derivative
     of f along the real and the imaginary axis, without a conjugate.
+
+    Where f has few digits, each input is judged as a whole, as in `check_gradient`. From 33
+    coordinates on, the jvp is called twice for each line of this, along the moves that were made.
 
     A jvp that does not return the shape of f raises no error: that is a verdict, *fail*.
 

@@ -65,9 +65,10 @@ class Pair:
     verdict : ndarray of int, shape (rows, columns)
         A key of VERDICTS.
     reason : ndarray of str, shape (rows, columns)
-        The reason of the verdict: ok, flat, wrong, kink, stairs, noise, zero, budget,
+        The reason of the verdict: ok, flat, whole, wrong, kink, stairs, noise, zero, budget,
         step-underflow, domain-edge, isolated, nonfinite, nondeterministic, ignores-input, shape,
-        dtype, structure.
+        dtype, structure. An entry with the reason whole could not be measured alone, and passes
+        with the gradient of its input.
     given : Given
         The point, and more of the claim.
     """
@@ -139,7 +140,8 @@ class Certificate:
     verdict : int
         PASS if the entries keep the required tolerance, else UNSURE.
     reason : str
-        ok for a pass, else the reason: zero, if slopes and claims along all lines are zero except
+        ok for a pass, or whole, if the entries pass because the gradients of their inputs do as a
+        whole; else the reason: zero, if slopes and claims along all lines are zero except
         for rounding, as at an optimum; kink, if f has one at x along a line; budget, if the
         evaluations ran out before there were enough lines; else precision.
     against : tuple of float, or None

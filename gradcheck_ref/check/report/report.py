@@ -80,7 +80,8 @@ class Report:
     certificate : Certificate or None
         The limit from random lines for all other entries; None if every entry was measured alone.
     inputs : tuple of Whole
-        For every input, how far its gradient is off as a whole.
+        For every input, how far its gradient is off as a whole. Where f has few digits, this
+        decides; else it only informs. Empty if there was nothing to measure.
     faults : tuple of Fault
         Mistakes besides the numbers.
     rtol, atol : float, float or None
