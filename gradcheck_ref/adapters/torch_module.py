@@ -62,7 +62,8 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     Everything is computed in double precision, for any dtype of the module: the check is about the
     formula. ``torch.zeros`` and similar calls without a dtype in forward give float64, too. If
     forward casts to float32 or 16 bits by itself, each input and parameter is judged as a whole, as
-    in `check_gradient`: about 200 evaluations more for all, up to 2000 if some are wrong.
+    in `check_gradient`: about 200 evaluations more for all, up to 2000 if some are wrong or hard to
+    decide.
 
     ``report.inputs`` says how far each input and parameter is off. If all wrong ones come before
     all right ones, the report says where the mistake begins.

@@ -111,8 +111,8 @@ def check_gradient(
     its own length. At most 1e-3 passes in float32, 0.02 in float16 and 0.1 in bfloat16. Where noise
     allows it, only four times the error that it hides passes, but at least a tenth of these. A pass
     says how many typical entries could be lost unseen. This takes about 200 evaluations for all
-    inputs, and up to 2000 if some are wrong, besides the others, unless you set a limit. If you
-    give an ``rtol`` or ``atol``, you ask for entries, and no whole decides.
+    inputs, and up to 2000 if some are wrong or hard to decide. They come on top of the 1000, unless
+    you set a limit. If you give an ``rtol`` or ``atol``, you ask for entries, and no whole decides.
 
     The allowed error of an entry is ``atol + rtol * |numeric|``. The entry passes if its error is
     smaller than that even when the whole error bar is added. It fails if its error is larger even
