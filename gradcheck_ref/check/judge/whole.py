@@ -5,8 +5,8 @@ the mean of r^2 over many lines is the square of the length of the error, plus t
 The mean *product* of r at two steps has no noise: the error is the same at both steps, and the
 rounding of f at one set of points knows nothing of that at another.
 
-The bounds hold for noise that is independent at two steps, and for errors with many entries. `proof`
-has a bound for any errors.
+The bounds hold for noise that is independent at two steps, and for errors with many entries.
+`proof` has a bound for any errors.
 """
 
 import math
