@@ -89,6 +89,15 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     >>> report = check_module(Scale(), x)
     >>> print(report.verdict, "-", report.diagnoses[0].subject, "-", report.diagnoses[0].sentence)
     fail - weight - it is zero everywhere
+
+    Everything before a wrong step is wrong, too:
+
+    >>> class Through(torch.nn.Module):
+    ...     def forward(self, x):
+    ...         return x + (x.tanh() - x).detach()  # tanh, with the derivative of x
+    >>> network = torch.nn.Sequential(torch.nn.Linear(2, 3), Through(), torch.nn.Linear(3, 1))
+    >>> print(*(f"{one.name}: {one.verdict}" for one in check_module(network, x).inputs))
+    input: fail 0.weight: fail 0.bias: fail 2.weight: pass 2.bias: pass
     """
     torch = framework("torch")
     if not isinstance(module, torch.nn.Module):
