@@ -55,33 +55,38 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     here = question.ask.here
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):
         return findings
-    if findings.inputs:
-        return _decided(question, findings, dict(enumerate(findings.inputs)))
+    if decides(question):
+        _confirm(question, findings)
+    known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
+    if not (decides(question) and _is_undecided(findings)):
+        return findings._replace(inputs=tuple(known.values()))
+    if not findings.inputs:
+        few = has_fewer_digits(question)
+        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
+        known |= judge_inputs(question, open_)
+    return _decided(question, findings, known)
+
+
+def _is_undecided(findings: Findings) -> bool:
+    """Whether some entries are neither right nor wrong, or not known at all."""
+    unsure = (findings.on_axes.ruling.verdict == UNSURE).any()
+    others = findings.certificate
+    return bool(unsure or findings.inputs or (others is not None and others.verdict == UNSURE))
+
+
+def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
+    """Return the errors of the inputs from what was measured anyway."""
     parts = [*question.ask.inputs.parts.values()]
     known = _from_axes(question, findings)
     if findings.lines:
         known |= _from_lines(question, findings.lines[0], findings.on_axes, parts)
     elif findings.by_input:
-        known |= _from_own_lines(question, findings.by_input)
+        fails = bool((findings.on_axes.ruling.verdict == FAIL).any())
+        known |= _from_own_lines(question, findings.by_input, fails)
         rest = [part for k, part in enumerate(parts) if known[k].code != FAIL]
         if findings.others:
             known |= _from_lines(question, findings.others, findings.on_axes, rest)
-    if _is_hidden(question, findings):
-        few = has_fewer_digits(question)
-        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
-        known |= judge_inputs(question, open_)
-        return _decided(question, findings, known)
-    return findings._replace(inputs=tuple(known.values()))
-
-
-def _is_hidden(question: Question, findings: Findings) -> bool:
-    """Whether few digits of f may be why the entries are undecided, or refused."""
-    few = has_fewer_digits(question)
-    if not decides(question):
-        return False
-    verdict, others = findings.on_axes.ruling.verdict, findings.certificate
-    undecided = (others is not None and others.verdict == UNSURE) or (verdict == UNSURE).any()
-    return bool(undecided or (few and (verdict == FAIL).any()))
+    return known
 
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
@@ -95,8 +100,6 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
         if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
             known[number] = replace(known[number], code=UNSURE)
     verdicts = np.array([one.code for one in known.values()])
-    if few:
-        _confirm(question, evidence, verdicts != FAIL)
     right, others = (verdicts == PASS).all(), findings.certificate
     if others and others.verdict == UNSURE and right:
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
@@ -112,13 +115,15 @@ def inputs_of(evidence: Evidence) -> Array:
     return np.asarray(np.searchsorted(starts, evidence.rows, "right") - 1)
 
 
-def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
-    """Doubt refused entries of inputs that do not fail, unless they fail together.
+def _confirm(question: Question, findings: Findings) -> None:
+    """Doubt refused entries, unless they, or their inputs, fail together.
 
     Where f moves in stairs, the bars of a witness may be too short.
     """
+    evidence, parts = findings.on_axes, len(question.ask.inputs.parts)
+    wrong = np.array([one.code == FAIL for one in findings.inputs] or [False] * parts)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    fails &= others[inputs_of(evidence)][:, None]
+    fails &= ~wrong[inputs_of(evidence)][:, None]
     rows = evidence.rows[fails.any(axis=1)][:REFUSED].tolist()
     if not rows:
         return
@@ -194,8 +199,11 @@ def _from_lines(
 
 
 @QUIETLY
-def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
-    """Return the errors of the inputs that are refused along lines over each of them."""
+def _from_own_lines(question: Question, evidence: Evidence, fails: bool) -> dict[int, Whole]:
+    """Return the errors of the inputs that are refused along lines over each of them.
+
+    They fail only if an entry does: a line has one witness.
+    """
     found, effects = {}, effects_of(question)
     for number, part in enumerate(question.ask.inputs.parts.values()):
         mine = evidence.rows == part.start
@@ -206,7 +214,7 @@ def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
         square = float(np.nanmean(error**2))
         lines = int(np.count_nonzero(mine))
         squares = square, math.inf, math.inf
-        found[number] = _whole(question, part, float(size), squares, True, lines)
+        found[number] = _whole(question, part, float(size), squares, fails, lines)
     return found
 
 

@@ -52,6 +52,9 @@ HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 # than STEEPER towards short steps are noise.
 STAYS, STEEPER = 0.7, 1.5
 
+# A step that crosses no stair of numbers that are rounded to few digits.
+CLOSEST = 2.0**-18
+
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
 ROUGH = 20.0
 
@@ -68,6 +71,12 @@ class Look(NamedTuple):
     slopes: Array
     middles: Array
     steps: Array  # (lines,)
+    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
+
+    def and_then(self, other: "Look") -> "Look":
+        """Append other lines."""
+        joined = [np.concatenate(both) for both in zip(self[:4], other[:4], strict=True)]
+        return Look(*joined, np.fmax(self.stuck, other.stuck))
 
 
 class Square(NamedTuple):
@@ -80,13 +89,15 @@ class Square(NamedTuple):
     spread: float  # standard error of `error` over the lines
     averaged: float  # how many independent draws of the noise there are, as a square root
     proved: float  # the error is not larger, except by CHANCE
+    stuck: float  # mean square of what rounding may add to all residuals alike
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
-        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+        spread = Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+        return spread + 2 * math.sqrt(length * self.stuck) + self.stuck
 
 
-UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf)
+UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
 
 
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
@@ -163,7 +174,7 @@ class Group:
         looks = [self._look(more, step) for step in self.chords.steps[:2]]
         if have:
             pairs = zip(self.looks, looks, strict=False)
-            looks = [Look(*map(np.concatenate, zip(*pair, strict=True))) for pair in pairs]
+            looks = [one.and_then(other) for one, other in pairs]
         self.lines, self.looks = self.lines + more, looks
         return True
 
@@ -171,7 +182,7 @@ class Group:
         found = self.chords.measure(lines, step)
         pairs = zip(lines, found.steps.tolist(), strict=True)
         claimed = np.array([self._claimed(line, t) for line, t in pairs])
-        return Look(claimed * self.chords.weight, found.slopes, found.middles, found.steps)
+        return Look(claimed * self.chords.weight, *found[1:3], found.steps, found.stuck)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -207,6 +218,7 @@ class Group:
             spread=float(products.std()) / math.sqrt(lines),
             averaged=math.sqrt(lines * outputs),
             proved=proof(lines) ** 2 * float(largest.max()),
+            stuck=float(np.mean(np.fmax(first.stuck, second.stuck)[columns])),
         )
 
     # --- the verdict ------------------------------------------------------------------------------
@@ -249,7 +261,7 @@ class Group:
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
         if not self._exceeds(found):
             return None
-        if self.chords.coarse(columns):
+        if self.chords.coarse(columns) or self._is_literal():
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
@@ -261,6 +273,13 @@ class Group:
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
         quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
         return True if self._exceeds(closer) and level and quiet else None
+
+    def _is_literal(self) -> bool:
+        """Whether all claims are 0, and f does not move next to x: that is its slope there."""
+        if any(look.claimed.any() for look in self.looks):
+            return False
+        near = self.chords.measure(self.lines[:1], CLOSEST)
+        return not near.slopes.any()
 
     @QUIETLY
     def _kink(self, columns: slice) -> float:
