@@ -58,7 +58,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if decides(question):
         _confirm(question, findings)
     known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
-    if not (decides(question) and _is_undecided(findings)):
+    wrong = len(known) > 1 and (findings.on_axes.ruling.verdict == FAIL).any()
+    if not (decides(question) and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
         few = has_fewer_digits(question)

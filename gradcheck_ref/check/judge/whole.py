@@ -52,11 +52,16 @@ HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 # than STEEPER towards short steps are noise.
 STAYS, STEEPER = 0.7, 1.5
 
-# A step that crosses no stair of numbers that are rounded to few digits.
-CLOSEST = 2.0**-18
+# With more noise than this part of its change over a unit of x, f is a staircase, not a function in
+# few digits. And a step that crosses none of its stairs.
+STAIRCASE, CLOSEST = 2.0**-6, 2.0**-18
 
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
 ROUGH = 20.0
+
+# Rounding at two steps may be alike where few numbers inside f move. So a refusal takes an error of
+# at least 1/ALIKE of the noise, squared.
+ALIKE = 2.0
 
 # f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
 # cancel, but for one of many.
@@ -93,8 +98,17 @@ class Square(NamedTuple):
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
-        spread = Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
-        return spread + 2 * math.sqrt(length * self.stuck) + self.stuck
+        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+
+    def limit(self, low: float, length: float = 0.0) -> float:
+        """Return the square that the error surely does not exceed, if it has this one."""
+        most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
+        return (most + math.sqrt(self.stuck)) ** 2
+
+    @property
+    def hidden(self) -> float:
+        """The square of an error that noise and rounding hide."""
+        return self.doubt() + self.stuck
 
 
 UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
@@ -249,7 +263,7 @@ class Group:
     def _allowed(self, found: Square, size: float) -> float:
         """Return the square that is allowed for an input of this size, squared."""
         most = self._largest(found) ** 2 * size
-        return min(most, max(HIDDEN**2 * found.doubt(), most / TIGHTER**2))
+        return min(most, max(HIDDEN**2 * found.hidden, most / TIGHTER**2))
 
     @QUIETLY
     def _mistaken(self, found: Square, columns: slice) -> bool | None:
@@ -261,7 +275,8 @@ class Group:
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
         if not self._exceeds(found):
             return None
-        if self.chords.coarse(columns) or self._is_literal():
+        coarse = self.chords.level > STAIRCASE**2 * found.size
+        if self.chords.coarse(columns) or (coarse and self._is_literal()):
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
@@ -271,7 +286,7 @@ class Group:
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
-        quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
+        quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), ALIKE * found.error)
         return True if self._exceeds(closer) and level and quiet else None
 
     def _is_literal(self) -> bool:
@@ -305,7 +320,8 @@ class Group:
         """Whether the error is surely larger than that."""
         _, high = quantiles(len(self.lines), self.upstreams)
         refused = self._refused(found)
-        return found.error - found.doubt(refused) >= high * refused
+        least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
+        return least >= math.sqrt(high * refused)
 
     @QUIETLY
     def _whole(self, number: int, squares: Sequence[Square], verdict: int = PASS) -> Whole:
@@ -318,9 +334,9 @@ class Group:
             if self.effects is not None and len(self.effects) > 1:
                 size = float(np.mean(self.effects[number, group]))
             allowed, error = self._allowed(found, size), max(found.error, 0.0)
-            passes = error + found.doubt(allowed) <= low * allowed
+            passes = found.limit(low, allowed) <= allowed
             verdict = max(verdict, PASS if passes else UNSURE)
-            numbers = error, error + found.spread, (error + found.doubt()) / low, found.proved
+            numbers = error, error + found.spread, found.limit(low), found.proved
             ratios.append(
                 [math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)]
             )
