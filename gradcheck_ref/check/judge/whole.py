@@ -241,7 +241,8 @@ class Group:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
         groups, found = output_groups(self.question), None
         count_of = 1 if self.effects is None else len(self.effects)
-        for count in (FEW, MANY, 2 * MANY, 4 * MANY) if self.measurable else ():
+        counts = FEW, MANY, 2 * MANY, 4 * MANY
+        for count in counts[: 4 if count_of == 1 else 3] if self.measurable else ():
             if not self.measure(count):
                 break
             squares = [self.square(self.looks[0], self.looks[1], columns) for columns in groups]
@@ -271,9 +272,9 @@ class Group:
 
         None if more lines may tell. Cost: 2 evaluations for each line, if two steps refuse.
         """
-        step, allowed = self.chords.steps[1], self._refused(found)
+        step, refused = self.chords.steps[1], self._refused(found)
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
-        if not self._exceeds(found):
+        if not self._exceeds(found, refused):
             return None
         coarse = self.chords.level > STAIRCASE**2 * found.size
         if self.chords.coarse(columns) or (coarse and self._is_literal()):
@@ -281,13 +282,13 @@ class Group:
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
         closer = self.square(self.looks[1], self.looks[2], columns)
-        if closer.error + closer.doubt(allowed) < STAYS * found.error:
+        if closer.error + closer.doubt(refused) + closer.stuck < STAYS * found.error:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), ALIKE * found.error)
-        return True if self._exceeds(closer) and level and quiet else None
+        return True if self._exceeds(closer, refused) and level and quiet else None
 
     def _is_literal(self) -> bool:
         """Whether all claims are 0, and f does not move next to x: that is its slope there."""
@@ -316,10 +317,9 @@ class Group:
         rounding = min(ROUNDINGS**2 * self.chords.level, self._largest(found) ** 2 * found.size)
         return max(self._allowed(found, found.size), rounding)
 
-    def _exceeds(self, found: Square) -> bool:
-        """Whether the error is surely larger than that."""
+    def _exceeds(self, found: Square, refused: float) -> bool:
+        """Whether the square of the error is surely larger than this."""
         _, high = quantiles(len(self.lines), self.upstreams)
-        refused = self._refused(found)
         least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
         return least >= math.sqrt(high * refused)
 

@@ -31,7 +31,7 @@ COLLAPSED, RISING = 1e3, 4.0
 FACTORS = 0.8, 1.25
 
 # A step this many times shorter shows whether an error is truncation.
-CLOSER = 9.0
+CLOSER = 5.0
 
 # Noise has fewer digits than the dtype if it is so many roundings of f.
 ROUNDINGS = 30.0
@@ -219,7 +219,8 @@ class Chorder:
         self.level, self.truncation = 8 / 5 * noise, bend * best**power
         eps = np.fmax(self.ask.outputs.eps, self.ask.inputs.eps)
         rounding = float(np.mean(self._in_columns(eps * self.values.size)))
-        self.short = self.level > ROUNDINGS**2 * rounding
+        shown = noise / steps[-1] ** 2 > bend * steps[-1] ** power
+        self.short = bool(shown and self.level > ROUNDINGS**2 * rounding)
         return True
 
     def _try(self) -> tuple[Array, Array]:
