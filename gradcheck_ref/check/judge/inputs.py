@@ -17,6 +17,7 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import FEWEST_LINES
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
+    FEW_ALIKE,
     MOST,
     TIGHTER,
     Group,
@@ -129,7 +130,8 @@ def _confirm(question: Question, findings: Findings) -> None:
     if not rows:
         return
     end = question.most if question.limited else question.ask.evaluations + MOST
-    again = Group(question, [slice(row, row + 1) for row in rows], end).judge()
+    entries = [slice(row, row + 1) for row in rows]
+    again = Group(question, entries, end, alike=FEW_ALIKE).judge()
     if not again or again[0].code != FAIL:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()

@@ -59,9 +59,10 @@ STAIRCASE, CLOSEST = 2.0**-6, 2.0**-18
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
 ROUGH = 20.0
 
-# Rounding at two steps may be alike where few numbers inside f move. So a refusal takes an error of
-# at least 1/ALIKE of the noise, squared.
-ALIKE = 2.0
+# Rounding at two steps may be alike, most of all if only a few entries move. So a refusal of an
+# input takes an error of at least half of the noise of one residual, squared, and that of a few
+# entries one of twice the noise.
+ALIKE, FEW_ALIKE = 2.0, 0.5
 
 # f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
 # cancel, but for one of many.
@@ -158,6 +159,8 @@ class Group:
         The number of evaluations that the check has at the end of this.
     effects : ndarray, shape (inputs, columns), optional
         If the stretches are inputs that are judged one by one: the squared effects of their claims.
+    alike : float
+        How many times its error the noise of a residual may be for a refusal, both squared.
     """
 
     def __init__(
@@ -166,8 +169,9 @@ class Group:
         stretches: Sequence[slice],
         most: float,
         effects: Array | None = None,
+        alike: float = ALIKE,
     ) -> None:
-        self.question, self.most, ask = question, most, question.ask
+        self.question, self.most, self.alike, ask = question, most, alike, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
         self.chords = Chorder(question.noise, stretches, seed)
         self.upstreams = len(ask.here) if ask.combines else 0
@@ -287,7 +291,7 @@ class Group:
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
-        quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), ALIKE * found.error)
+        quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
         return True if self._exceeds(closer, refused) and level and quiet else None
 
     def _is_literal(self) -> bool:

@@ -23,8 +23,8 @@ from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 LONGEST, SHORTEST, TRIED = 0.5, 2.0**-12, 3
 CLEARLY_WORSE, SHARP_ENOUGH = 100.0, 1e-11
 
-# If the cost first rises and then collapses, by more than truncation can, these steps lie within one
-# stair of f, and show nothing.
+# If the cost first rises and then collapses, by more than truncation can, these steps lie within
+# one stair of f, and show nothing.
 COLLAPSED, RISING = 1e3, 4.0
 
 # The step of a line is drawn between these multiples of the chosen one.
@@ -231,7 +231,11 @@ class Chorder:
             steps.append(steps[-1] / 2)
             slopes.append(self.measure(lines, steps[-1]).slopes)
             cost = self._costs(np.array(steps), np.array(slopes))
-            if len(cost) > 1 and cost[-1] < cost[-2] / COLLAPSED and cost[-2] > RISING * cost[:-1].min():
+            if (
+                len(cost) > 1
+                and cost[-1] < cost[-2] / COLLAPSED
+                and cost[-2] > RISING * cost[:-1].min()
+            ):
                 return np.array(steps[:-1]), np.array(slopes[:-1])
             noisy = len(cost) > 2 and cost[-1] > CLEARLY_WORSE * cost.min()
             if noisy or cost[-1] <= SHARP_ENOUGH * np.mean(slopes[-1] ** 2):
