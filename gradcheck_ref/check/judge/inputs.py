@@ -17,6 +17,7 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import FEWEST_LINES
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
+    FEW_ALIKE,
     MOST,
     TIGHTER,
     Group,
@@ -55,33 +56,39 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     here = question.ask.here
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):
         return findings
-    if findings.inputs:
-        return _decided(question, findings, dict(enumerate(findings.inputs)))
+    if decides(question):
+        _confirm(question, findings)
+    known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
+    wrong = len(known) > 1 and (findings.on_axes.ruling.verdict == FAIL).any()
+    if not (decides(question) and (wrong or _is_undecided(findings))):
+        return findings._replace(inputs=tuple(known.values()))
+    if not findings.inputs:
+        few = has_fewer_digits(question)
+        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
+        known |= judge_inputs(question, open_)
+    return _decided(question, findings, known)
+
+
+def _is_undecided(findings: Findings) -> bool:
+    """Whether some entries are neither right nor wrong, or not known at all."""
+    unsure = (findings.on_axes.ruling.verdict == UNSURE).any()
+    others = findings.certificate
+    return bool(unsure or findings.inputs or (others is not None and others.verdict == UNSURE))
+
+
+def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
+    """Return the errors of the inputs from what was measured anyway."""
     parts = [*question.ask.inputs.parts.values()]
     known = _from_axes(question, findings)
     if findings.lines:
         known |= _from_lines(question, findings.lines[0], findings.on_axes, parts)
     elif findings.by_input:
-        known |= _from_own_lines(question, findings.by_input)
+        fails = bool((findings.on_axes.ruling.verdict == FAIL).any())
+        known |= _from_own_lines(question, findings.by_input, fails)
         rest = [part for k, part in enumerate(parts) if known[k].code != FAIL]
         if findings.others:
             known |= _from_lines(question, findings.others, findings.on_axes, rest)
-    if _is_hidden(question, findings):
-        few = has_fewer_digits(question)
-        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
-        known |= judge_inputs(question, open_)
-        return _decided(question, findings, known)
-    return findings._replace(inputs=tuple(known.values()))
-
-
-def _is_hidden(question: Question, findings: Findings) -> bool:
-    """Whether few digits of f may be why the entries are undecided, or refused."""
-    few = has_fewer_digits(question)
-    if not decides(question):
-        return False
-    verdict, others = findings.on_axes.ruling.verdict, findings.certificate
-    undecided = (others is not None and others.verdict == UNSURE) or (verdict == UNSURE).any()
-    return bool(undecided or (few and (verdict == FAIL).any()))
+    return known
 
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
@@ -95,8 +102,6 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
         if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
             known[number] = replace(known[number], code=UNSURE)
     verdicts = np.array([one.code for one in known.values()])
-    if few:
-        _confirm(question, evidence, verdicts != FAIL)
     right, others = (verdicts == PASS).all(), findings.certificate
     if others and others.verdict == UNSURE and right:
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
@@ -112,18 +117,21 @@ def inputs_of(evidence: Evidence) -> Array:
     return np.asarray(np.searchsorted(starts, evidence.rows, "right") - 1)
 
 
-def _confirm(question: Question, evidence: Evidence, others: Array) -> None:
-    """Doubt refused entries of inputs that do not fail, unless they fail together.
+def _confirm(question: Question, findings: Findings) -> None:
+    """Doubt refused entries, unless they, or their inputs, fail together.
 
     Where f moves in stairs, the bars of a witness may be too short.
     """
+    evidence, parts = findings.on_axes, len(question.ask.inputs.parts)
+    wrong = np.array([one.code == FAIL for one in findings.inputs] or [False] * parts)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    fails &= others[inputs_of(evidence)][:, None]
+    fails &= ~wrong[inputs_of(evidence)][:, None]
     rows = evidence.rows[fails.any(axis=1)][:REFUSED].tolist()
     if not rows:
         return
     end = question.most if question.limited else question.ask.evaluations + MOST
-    again = Group(question, [slice(row, row + 1) for row in rows], end).judge()
+    entries = [slice(row, row + 1) for row in rows]
+    again = Group(question, entries, end, alike=FEW_ALIKE).judge()
     if not again or again[0].code != FAIL:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()
@@ -194,8 +202,11 @@ def _from_lines(
 
 
 @QUIETLY
-def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
-    """Return the errors of the inputs that are refused along lines over each of them."""
+def _from_own_lines(question: Question, evidence: Evidence, fails: bool) -> dict[int, Whole]:
+    """Return the errors of the inputs that are refused along lines over each of them.
+
+    They fail only if an entry does: a line has one witness.
+    """
     found, effects = {}, effects_of(question)
     for number, part in enumerate(question.ask.inputs.parts.values()):
         mine = evidence.rows == part.start
@@ -206,7 +217,7 @@ def _from_own_lines(question: Question, evidence: Evidence) -> dict[int, Whole]:
         square = float(np.nanmean(error**2))
         lines = int(np.count_nonzero(mine))
         squares = square, math.inf, math.inf
-        found[number] = _whole(question, part, float(size), squares, True, lines)
+        found[number] = _whole(question, part, float(size), squares, fails, lines)
     return found
 
 

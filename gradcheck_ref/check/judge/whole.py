@@ -52,8 +52,17 @@ HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 # than STEEPER towards short steps are noise.
 STAYS, STEEPER = 0.7, 1.5
 
+# With more noise than this part of its change over a unit of x, f is a staircase, not a function in
+# few digits. And a step that crosses none of its stairs.
+STAIRCASE, CLOSEST = 2.0**-6, 2.0**-18
+
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
 ROUGH = 20.0
+
+# Rounding at two steps may be alike, most of all if only a few entries move. So a refusal of an
+# input takes an error of at least half of the noise of one residual, squared, and that of a few
+# entries one of twice the noise.
+ALIKE, FEW_ALIKE = 2.0, 0.5
 
 # f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
 # cancel, but for one of many.
@@ -68,6 +77,12 @@ class Look(NamedTuple):
     slopes: Array
     middles: Array
     steps: Array  # (lines,)
+    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
+
+    def and_then(self, other: "Look") -> "Look":
+        """Append other lines."""
+        joined = [np.concatenate(both) for both in zip(self[:4], other[:4], strict=True)]
+        return Look(*joined, np.fmax(self.stuck, other.stuck))
 
 
 class Square(NamedTuple):
@@ -80,13 +95,24 @@ class Square(NamedTuple):
     spread: float  # standard error of `error` over the lines
     averaged: float  # how many independent draws of the noise there are, as a square root
     proved: float  # the error is not larger, except by CHANCE
+    stuck: float  # mean square of what rounding may add to all residuals alike
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
         return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
 
+    def limit(self, low: float, length: float = 0.0) -> float:
+        """Return the square that the error surely does not exceed, if it has this one."""
+        most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
+        return (most + math.sqrt(self.stuck)) ** 2
 
-UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf)
+    @property
+    def hidden(self) -> float:
+        """The square of an error that noise and rounding hide."""
+        return self.doubt() + self.stuck
+
+
+UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
 
 
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
@@ -133,6 +159,8 @@ class Group:
         The number of evaluations that the check has at the end of this.
     effects : ndarray, shape (inputs, columns), optional
         If the stretches are inputs that are judged one by one: the squared effects of their claims.
+    alike : float
+        How many times its error the noise of a residual may be for a refusal, both squared.
     """
 
     def __init__(
@@ -141,8 +169,9 @@ class Group:
         stretches: Sequence[slice],
         most: float,
         effects: Array | None = None,
+        alike: float = ALIKE,
     ) -> None:
-        self.question, self.most, ask = question, most, question.ask
+        self.question, self.most, self.alike, ask = question, most, alike, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
         self.chords = Chorder(question.noise, stretches, seed)
         self.upstreams = len(ask.here) if ask.combines else 0
@@ -163,7 +192,7 @@ class Group:
         looks = [self._look(more, step) for step in self.chords.steps[:2]]
         if have:
             pairs = zip(self.looks, looks, strict=False)
-            looks = [Look(*map(np.concatenate, zip(*pair, strict=True))) for pair in pairs]
+            looks = [one.and_then(other) for one, other in pairs]
         self.lines, self.looks = self.lines + more, looks
         return True
 
@@ -171,7 +200,7 @@ class Group:
         found = self.chords.measure(lines, step)
         pairs = zip(lines, found.steps.tolist(), strict=True)
         claimed = np.array([self._claimed(line, t) for line, t in pairs])
-        return Look(claimed * self.chords.weight, found.slopes, found.middles, found.steps)
+        return Look(claimed * self.chords.weight, *found[1:3], found.steps, found.stuck)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -207,6 +236,7 @@ class Group:
             spread=float(products.std()) / math.sqrt(lines),
             averaged=math.sqrt(lines * outputs),
             proved=proof(lines) ** 2 * float(largest.max()),
+            stuck=float(np.mean(np.fmax(first.stuck, second.stuck)[columns])),
         )
 
     # --- the verdict ------------------------------------------------------------------------------
@@ -215,7 +245,8 @@ class Group:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
         groups, found = output_groups(self.question), None
         count_of = 1 if self.effects is None else len(self.effects)
-        for count in (FEW, MANY, 2 * MANY, 4 * MANY) if self.measurable else ():
+        counts = FEW, MANY, 2 * MANY, 4 * MANY
+        for count in counts[: 4 if count_of == 1 else 3] if self.measurable else ():
             if not self.measure(count):
                 break
             squares = [self.square(self.looks[0], self.looks[1], columns) for columns in groups]
@@ -237,7 +268,7 @@ class Group:
     def _allowed(self, found: Square, size: float) -> float:
         """Return the square that is allowed for an input of this size, squared."""
         most = self._largest(found) ** 2 * size
-        return min(most, max(HIDDEN**2 * found.doubt(), most / TIGHTER**2))
+        return min(most, max(HIDDEN**2 * found.hidden, most / TIGHTER**2))
 
     @QUIETLY
     def _mistaken(self, found: Square, columns: slice) -> bool | None:
@@ -245,22 +276,30 @@ class Group:
 
         None if more lines may tell. Cost: 2 evaluations for each line, if two steps refuse.
         """
-        step, allowed = self.chords.steps[1], self._refused(found)
+        step, refused = self.chords.steps[1], self._refused(found)
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
-        if not self._exceeds(found):
+        if not self._exceeds(found, refused):
             return None
-        if self.chords.coarse(columns):
+        coarse = self.chords.level > STAIRCASE**2 * found.size
+        if self.chords.coarse(columns) or (coarse and self._is_literal()):
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
         closer = self.square(self.looks[1], self.looks[2], columns)
-        if closer.error + closer.doubt(allowed) < STAYS * found.error:
+        if closer.error + closer.doubt(refused) + closer.stuck < STAYS * found.error:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
         level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
-        quiet = found.noise <= max(found.slopes, ROUGH**2 * form)
-        return True if self._exceeds(closer) and level and quiet else None
+        quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
+        return True if self._exceeds(closer, refused) and level and quiet else None
+
+    def _is_literal(self) -> bool:
+        """Whether all claims are 0, and f does not move next to x: that is its slope there."""
+        if any(look.claimed.any() for look in self.looks):
+            return False
+        near = self.chords.measure(self.lines[:1], CLOSEST)
+        return not near.slopes.any()
 
     @QUIETLY
     def _kink(self, columns: slice) -> float:
@@ -282,11 +321,11 @@ class Group:
         rounding = min(ROUNDINGS**2 * self.chords.level, self._largest(found) ** 2 * found.size)
         return max(self._allowed(found, found.size), rounding)
 
-    def _exceeds(self, found: Square) -> bool:
-        """Whether the error is surely larger than that."""
+    def _exceeds(self, found: Square, refused: float) -> bool:
+        """Whether the square of the error is surely larger than this."""
         _, high = quantiles(len(self.lines), self.upstreams)
-        refused = self._refused(found)
-        return found.error - found.doubt(refused) >= high * refused
+        least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
+        return least >= math.sqrt(high * refused)
 
     @QUIETLY
     def _whole(self, number: int, squares: Sequence[Square], verdict: int = PASS) -> Whole:
@@ -299,9 +338,9 @@ class Group:
             if self.effects is not None and len(self.effects) > 1:
                 size = float(np.mean(self.effects[number, group]))
             allowed, error = self._allowed(found, size), max(found.error, 0.0)
-            passes = error + found.doubt(allowed) <= low * allowed
+            passes = found.limit(low, allowed) <= allowed
             verdict = max(verdict, PASS if passes else UNSURE)
-            numbers = error, error + found.spread, (error + found.doubt()) / low, found.proved
+            numbers = error, error + found.spread, found.limit(low), found.proved
             ratios.append(
                 [math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)]
             )

@@ -23,11 +23,15 @@ from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 LONGEST, SHORTEST, TRIED = 0.5, 2.0**-12, 3
 CLEARLY_WORSE, SHARP_ENOUGH = 100.0, 1e-11
 
+# If the cost first rises and then collapses, by more than truncation can, these steps lie within
+# one stair of f, and show nothing.
+COLLAPSED, RISING = 1e3, 4.0
+
 # The step of a line is drawn between these multiples of the chosen one.
 FACTORS = 0.8, 1.25
 
 # A step this many times shorter shows whether an error is truncation.
-CLOSER = 9.0
+CLOSER = 5.0
 
 # Noise has fewer digits than the dtype if it is so many roundings of f.
 ROUNDINGS = 30.0
@@ -35,6 +39,9 @@ ROUNDINGS = 30.0
 # An f that moves in steps larger than this part of itself is a staircase: eight spacings of a
 # bfloat16.
 COARSEST = 2.0**-5
+
+# Rounding is noise if an output changes by at least so many of its steps.
+CROSSED = 2.0
 
 # Bits of the fractions of float32, float16 and bfloat16.
 BITS = 23, 10, 7
@@ -46,6 +53,7 @@ class Chords(NamedTuple):
     steps: Array  # (lines,)
     slopes: Array  # (lines, columns)
     middles: Array  # (lines, columns): the means of the two values
+    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
 
 
 class Fineness:
@@ -145,14 +153,20 @@ class Chorder:
         """Measure a chord along each line: 2 evaluations for each."""
         steps = step * self.rng.uniform(*FACTORS, len(lines))
         each, found = max(1, NUMBERS_AT_ONCE // max(1, self.ask.outputs.size)), []
+        moved = np.zeros(self.ask.outputs.size)
         for start in range(0, len(lines), each):
             some = list(zip(lines, steps.tolist(), strict=True))[start : start + each]
             values = self.ask.many([(line, side * t) for line, t in some for side in (1, -1)])
             self.values.notice(values)
+            moved += ((values[::2] - values[1::2]) ** 2).sum(axis=0)
             found.append(values if self.mix is None else values @ self.mix.T)
         ahead, behind = np.concatenate(found)[::2], np.concatenate(found)[1::2]
         slopes, middles = (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2
-        return Chords(steps, slopes * self.weight, middles * self.weight)
+        # Rounding is independent of the line only if the output crosses some of its steps.
+        fine = self.values.resolution
+        hidden = np.where(np.sqrt(moved / len(lines)) < CROSSED * fine, fine, 0.0)
+        stuck = self._in_columns(hidden) / (24 * step**2)
+        return Chords(steps, slopes * self.weight, middles * self.weight, stuck)
 
     def floor(self, step: float) -> Array:
         """Return the mean square that the resolution of the outputs leaves in a slope."""
@@ -205,7 +219,8 @@ class Chorder:
         self.level, self.truncation = 8 / 5 * noise, bend * best**power
         eps = np.fmax(self.ask.outputs.eps, self.ask.inputs.eps)
         rounding = float(np.mean(self._in_columns(eps * self.values.size)))
-        self.short = self.level > ROUNDINGS**2 * rounding
+        shown = noise / steps[-1] ** 2 > bend * steps[-1] ** power
+        self.short = bool(shown and self.level > ROUNDINGS**2 * rounding)
         return True
 
     def _try(self) -> tuple[Array, Array]:
@@ -216,6 +231,12 @@ class Chorder:
             steps.append(steps[-1] / 2)
             slopes.append(self.measure(lines, steps[-1]).slopes)
             cost = self._costs(np.array(steps), np.array(slopes))
+            if (
+                len(cost) > 1
+                and cost[-1] < cost[-2] / COLLAPSED
+                and cost[-2] > RISING * cost[:-1].min()
+            ):
+                return np.array(steps[:-1]), np.array(slopes[:-1])
             noisy = len(cost) > 2 and cost[-1] > CLEARLY_WORSE * cost.min()
             if noisy or cost[-1] <= SHARP_ENOUGH * np.mean(slopes[-1] ** 2):
                 break

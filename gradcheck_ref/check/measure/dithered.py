@@ -46,8 +46,8 @@ class Dithered:
         """Yield the flat vector of all coordinates about each step away."""
         for t in steps:
             point = self.inputs.x.copy()
-            for stretch, move in self.moves(t):
-                point[stretch] += move
+            for stretch, there in self.reached(t):
+                point[stretch] = there
             yield point
 
     def points(self, steps: Sequence[float]) -> Iterator[list[Any]]:
@@ -58,8 +58,8 @@ class Dithered:
         """Return the inputs about a step of t away."""
         return next(self.points([t]))
 
-    def moves(self, t: float) -> Iterator[tuple[slice, Array]]:
-        """Yield each stretch, and how far its coordinates are from x."""
+    def reached(self, t: float) -> Iterator[tuple[slice, Array]]:
+        """Yield each stretch, and its coordinates about a step of t away."""
         directions = np.random.default_rng((*self.seed, 0))
         dither = np.random.default_rng((*self.seed, 1, int(np.float64(t).view(np.uint64))))
         for stretch in self.stretches:
@@ -68,7 +68,7 @@ class Dithered:
             sign = directions.integers(0, 2, x.size) * 2 - 1
             there = x + t * self._units(stretch) * length * sign
             spacing = powers_of_two(np.abs(there)) * self._grid(stretch, abs(t))
-            yield stretch, np.floor(there / spacing + dither.random(x.size)) * spacing - x
+            yield stretch, np.floor(there / spacing + dither.random(x.size)) * spacing
 
     def _units(self, stretch: slice) -> Array:
         if not self.in_proportion:
@@ -87,8 +87,8 @@ class Dithered:
         return Line(self.inputs, 0, self.inputs.size, self.seed).where(t)
 
     def between(self, t: float) -> Array:
-        """Return the move of all coordinates from -t to t, by 2t."""
-        ahead, behind = self.moves(t), self.moves(-t)
+        """Return the move of all coordinates from -t to t, divided by 2t."""
+        ahead, behind = self.reached(t), self.reached(-t)
         found = np.zeros(self.inputs.size, self.inputs.dtype)
         for (stretch, one), (_, other) in zip(ahead, behind, strict=True):
             found[stretch] = (one - other) / (2 * t)
@@ -96,6 +96,6 @@ class Dithered:
 
     def dot(self, matrix: Array, t: float) -> Array:
         """Return the product of `between` with a matrix that has a row for each coordinate."""
-        pairs = zip(self.moves(t), self.moves(-t), strict=True)
+        pairs = zip(self.reached(t), self.reached(-t), strict=True)
         products = (matrix[stretch].T @ (one - other) for (stretch, one), (_, other) in pairs)
         return np.asarray(sum(products) / (2 * t))

@@ -1,0 +1,197 @@
+"""The gradient as a whole: products of residuals at two steps, in any precision."""
+
+import numpy as np
+import pytest
+from rounded import to_bfloat16
+
+from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref.check.judge.whole import CHANCE, allowed_as_a_whole, proof, quantiles
+
+CASTS = {
+    "float32": np.float32,
+    "float16": lambda a: np.asarray(a).astype(np.float16).astype(np.float32),
+    "bfloat16": lambda a: np.float32(to_bfloat16(a)),
+}
+ALLOWED = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
+
+
+def layer(cast):
+    """Return tanh(x @ w) with every operation rounded, and its vjp in float32."""
+
+    def f(x, w):
+        return cast(np.tanh(cast(cast(x) @ cast(w))))
+
+    def vjp(u, x, w):
+        g = u * (1 - f(x, w) ** 2)
+        return g @ w.T, x.T @ g
+
+    return f, vjp
+
+
+def point(seed=0, n=24):
+    rng = np.random.default_rng(seed)
+    return [np.float32(rng.normal(size=(n, n))), np.float32(rng.normal(size=(n, n)) / n**0.5)]
+
+
+WRONG = {
+    "doubled": lambda g: 2 * g,
+    "the sign of a part": lambda g: np.vstack([-g[:5], g[5:]]),
+    "the last rows lost": lambda g: np.vstack([g[:-4], 0 * g[-4:]]),
+    "rolled": lambda g: np.roll(g, 1, axis=1),
+    "transposed": lambda g: g.T.copy(),
+}
+
+
+# --- right and wrong, in three precisions -----------------------------------------------------
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("how", ["vjp", "loss"])
+@pytest.mark.parametrize("inside", CASTS)
+def test_a_right_gradient_passes_and_the_report_says_how_closely(inside, how):
+    (f, vjp), x = layer(CASTS[inside]), point()
+    if how == "vjp":
+        report = check_vjp(f, x, vjp)
+    else:
+        u = np.float32(np.random.default_rng(9).normal(size=f(*x).shape))
+        report = check_gradient(lambda *a: np.float32(np.sum(f(*a) * u)), x, lambda *a: vjp(u, *a))
+    assert report.verdict == "pass"
+    assert [one.name for one in report.inputs] == ["x", "w"] or how == "loss"
+    for one in report.inputs:
+        assert one.error <= one.limit <= one.allowed <= ALLOWED[inside]
+        assert one.verdict == "pass"
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("inside", CASTS)
+def test_a_wrong_gradient_of_one_input_fails_and_the_other_is_right(inside, wrong):
+    (f, vjp), x = layer(CASTS[inside]), point()
+
+    def claim(u, x, w):
+        by_x, by_w = vjp(u, x, w)
+        return by_x, WRONG[wrong](by_w)
+
+    report = check_vjp(f, x, claim)
+    assert report.verdict == "fail"
+    right, bad = report.inputs
+    assert (right.verdict, bad.verdict) == ("pass", "fail")
+    g = vjp(np.float32(np.random.default_rng(9).normal(size=f(*x).shape)), *x)[1]
+    changed = WRONG[wrong](g)
+    true = np.linalg.norm(changed - g) / max(np.linalg.norm(changed), np.linalg.norm(g))
+    assert bad.error == pytest.approx(true, rel=0.35)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_a_factor_is_seen_at_its_size(share):
+    (f, vjp), x = layer(CASTS["float16"]), point(3)
+    report = check_vjp(f, x, lambda u, *a: tuple((1 + share) * g for g in vjp(u, *a)))
+    assert report.verdict == "fail"
+    for one in report.inputs:
+        assert one.error == pytest.approx(share / (1 + share), rel=0.15)
+
+
+# --- where it must not decide -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", ["float16", "bfloat16"])
+def test_equal_entries_do_not_stand_on_one_stair(inside):
+    cast, x = CASTS[inside], np.full((16, 16), 0.5, np.float32)
+    s = 1 / (1 + np.exp(-0.5))
+    f = lambda x: cast(1 / (1 + np.exp(-cast(x))))  # noqa: E731
+    right = lambda u, x: (u * np.float32(s * (1 - s)),)  # noqa: E731
+    assert check_vjp(f, x, lambda u, x: right(u, x)[0]).verdict == "pass"
+    assert check_vjp(f, x, lambda u, x: 2 * right(u, x)[0]).verdict == "fail"
+
+
+def test_a_loss_that_few_digits_hide_is_neither_right_nor_wrong():
+    x = point()[0]
+    f = lambda x: np.float32(to_bfloat16(1000 + np.mean(np.sin(x))))  # noqa: E731
+    for factor in (0.0, 1.0, 2.0):
+        report = check_gradient(f, x, factor * np.cos(x) / x.size)
+        assert report.verdict == ("unsure" if factor else "pass")  # flat, with a note
+
+
+def test_a_small_input_does_not_hide_beside_large_ones():
+    rng = np.random.default_rng(0)
+    x = [np.float32(s * rng.normal(size=40)) for s in (1, 1, 1, 0.05)]
+    cast, a = CASTS["float16"], np.float32(rng.normal(size=(4, 40)))
+
+    def f(*x):
+        return np.float32(sum(np.sum(cast(b * np.sin(cast(y)))) for b, y in zip(a, x, strict=True)))
+
+    def claim(factor):
+        right = [b * np.cos(y) for b, y in zip(a, x, strict=True)]
+        return [*right[:3], factor * right[3]]
+
+    assert check_gradient(f, x, claim(1)).verdict == "pass"
+    report = check_gradient(f, x, claim(2))
+    assert [one.verdict for one in report.inputs] == ["pass", "pass", "pass", "fail"]
+
+
+def test_a_demand_asks_for_every_entry():
+    (f, vjp), x = layer(CASTS["bfloat16"]), point()
+    assert check_vjp(f, x, vjp).verdict == "pass"
+    assert check_vjp(f, x, vjp, rtol=1e-3).verdict != "pass"
+
+
+def test_a_kink_at_x_refuses_nobody_in_few_digits():
+    x = np.zeros(60, np.float32)
+    x[30:] = 1.0
+    cast = CASTS["float16"]
+    f = lambda x: np.float32(np.sum(cast(np.maximum(cast(x), 0))))  # noqa: E731
+    for claim in (x > 0, x >= 0):
+        assert check_gradient(f, x, np.float32(claim)).verdict != "fail"
+
+
+def test_zeros_are_the_slope_of_a_staircase():
+    x = np.random.default_rng(0).normal(size=50).astype(np.float32)
+    f = lambda x: np.float32(np.sum(np.sin(np.round(x, 1))))  # noqa: E731
+    assert check_gradient(f, x, 0 * x).verdict != "fail"
+    assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"
+
+
+# --- the formulas -----------------------------------------------------------------------------
+
+
+def test_what_is_allowed_follows_the_precision():
+    eps = [2.0**-52, 2.0**-23, 2.0**-10, 2.0**-7]
+    assert [allowed_as_a_whole(one) for one in eps] == pytest.approx([1e-3, 1e-3, 0.0195, 0.1], 0.01)
+    assert allowed_as_a_whole(2.0**-23, noise=1e-4) == pytest.approx(0.0128)
+    assert allowed_as_a_whole(2.0**-23, noise=1.0) == 0.1
+
+
+@pytest.mark.parametrize(("lines", "upstreams"), [(40, 0), (10, 0), (40, 20)])
+def test_quantiles_hold_for_sums_with_random_signs(lines, upstreams):
+    """For an error of rank one, which combinations of the outputs show least evenly."""
+    rng, trials = np.random.default_rng(0), 4000
+    a, b = rng.normal(size=50), rng.normal(size=30)
+    along = rng.choice([-1.0, 1.0], size=(trials, lines, 50)) @ (a / np.linalg.norm(a))
+    squares = np.mean(along**2, axis=1)
+    if upstreams:
+        across = rng.choice([-1.0, 1.0], size=(trials, upstreams, 30)) @ (b / np.linalg.norm(b))
+        squares = squares * np.mean(across**2, axis=1)
+    low, high = quantiles(lines, upstreams)
+    assert np.mean(squares < low) <= 4e-3
+    assert np.mean(squares > high) <= 4e-3
+
+
+ERRORS = {
+    "one entry": lambda rng: np.eye(1, 60)[0],
+    "two entries": lambda rng: np.eye(1, 60)[0] + np.eye(1, 60, 1)[0],
+    "all entries": lambda rng: rng.normal(size=60),
+    "halves": lambda rng: 2.0 ** -np.arange(60),
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+@pytest.mark.parametrize("lines", [20, 40])
+def test_what_is_proved_holds_for_any_error(kind, lines):
+    rng, factor = np.random.default_rng(0), proof(lines)
+    a = ERRORS[kind](rng)
+    moves = rng.choice([-1.0, 1.0], size=(4000, lines, 60)) * rng.uniform(0.5, 1.5, size=(1, 1, 60))
+    largest = np.abs(moves @ a).max(axis=1)
+    length = np.linalg.norm(a) * (13 / 12) ** 0.5
+    assert np.mean(factor * largest < length * 0.5) <= CHANCE
+    assert proof(20) == pytest.approx(4, rel=0.02)
+    assert proof(5) == np.inf
