@@ -117,22 +117,31 @@ def inputs_of(evidence: Evidence) -> Array:
     return np.asarray(np.searchsorted(starts, evidence.rows, "right") - 1)
 
 
+@QUIETLY
 def _confirm(question: Question, findings: Findings) -> None:
-    """Doubt refused entries, unless they, or their inputs, fail together.
+    """Doubt refused entries that another measurement of all of them contradicts.
 
-    Where f moves in stairs, the bars of a witness may be too short.
+    Where f moves in stairs, the bars of a witness may be too short. Cost: about 100 evaluations.
     """
     evidence, parts = findings.on_axes, len(question.ask.inputs.parts)
     wrong = np.array([one.code == FAIL for one in findings.inputs] or [False] * parts)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
     fails &= ~wrong[inputs_of(evidence)][:, None]
-    rows = evidence.rows[fails.any(axis=1)][:REFUSED].tolist()
-    if not rows:
+    rows = np.flatnonzero(fails.any(axis=1))[:REFUSED]
+    if not rows.size:
         return
     end = question.most if question.limited else question.ask.evaluations + MOST
-    entries = [slice(row, row + 1) for row in rows]
+    entries = [slice(row, row + 1) for row in evidence.rows[rows].tolist()]
     again = Group(question, entries, end, alike=FEW_ALIKE).judge()
-    if not again or again[0].code != FAIL:
+    if not again or again[0].code == FAIL:
+        return
+    units, slopes = evidence.units[rows, None], evidence.best.slope[rows]
+    lengths = [np.where(fails[rows], one * units, 0.0) for one in (evidence.residual[rows], slopes)]
+    error, size = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
+    size = max(size, float(np.linalg.norm(np.where(fails, evidence.claimed, 0.0)[rows] * units)))
+    excluded = again[0].limit * size < error
+    hidden = has_fewer_digits(question) and (again[0].limit - again[0].error) * size > error
+    if excluded or hidden:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()
 

@@ -81,8 +81,9 @@ class Look(NamedTuple):
 
     def and_then(self, other: "Look") -> "Look":
         """Append other lines."""
-        joined = [np.concatenate(both) for both in zip(self[:4], other[:4], strict=True)]
-        return Look(*joined, np.fmax(self.stuck, other.stuck))
+        both = zip(self[:4], other[:4], strict=True)
+        claimed, slopes, middles, steps = map(np.concatenate, both)
+        return Look(claimed, slopes, middles, steps, np.fmax(self.stuck, other.stuck))
 
 
 class Square(NamedTuple):
