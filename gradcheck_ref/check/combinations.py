@@ -31,6 +31,9 @@ from gradcheck_ref.check.results import FAIL
 # beyond them, for random combinations of the outputs, or for each if that is less.
 OUTPUTS_EACH, DENSE = 1024, 2**18
 
+# By chance, so many float64 outputs are not all float32.
+SEVERAL = 8
+
 
 def too_many(ask: Ask) -> bool:
     """Tell whether there are too many outputs to ask for each."""
@@ -61,6 +64,7 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     ask.mix, ask.here, ask.first = mix, mix @ ask.here, mix @ ask.first
     ask.nondeterminism = np.abs(mix) @ ask.nondeterminism
     new = Noise(ask, noise.seed, noise.most)
+    new.short |= _few_digits(noise.ask.here)
     # The rounding of a sum is that of its largest terms.
     size = np.abs(mix) @ (noise.eps * np.abs(noise.ask.here))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -68,6 +72,13 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     new.tables = [table @ mix.T for table in noise.tables]
     new.measured = [noise_of(table) for table in new.tables]
     return new
+
+
+def _few_digits(values: Array) -> bool:
+    """Whether all of many different outputs are float32 or shorter, as their combinations hide."""
+    finite = values[np.isfinite(values)]
+    with np.errstate(over="ignore"):
+        return bool((finite == np.float32(finite)).all() and np.unique(finite).size > SEVERAL)
 
 
 def by_output(findings: Findings, ask: Ask) -> Findings:

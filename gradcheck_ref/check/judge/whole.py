@@ -19,6 +19,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.tolerance import output_groups
+from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.chords import TRIED, Chorder
 from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -39,9 +40,9 @@ FEW, MANY = 10, 40
 # Evaluations for all inputs, unless the caller set a limit.
 MOST = 2000
 
-# The largest allowed error: of a float32, of a shorter dtype in spacings, in standard deviations of
-# the noise, and of any. The noise of a layer is a few tenths of the spacing of the numbers inside.
-ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 128.0, 0.1
+# The largest allowed error, if that is more than the relative tolerance of an entry: in spacings of
+# the dtype, and in standard deviations of the noise. And the largest of all.
+SPACINGS, NOISES, MOST_ALLOWED = 20.0, 512.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
 # TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
@@ -117,12 +118,12 @@ UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf
 
 
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
-    """Return the largest allowed error: 1e-3 in float32, 2e-2 in float16, 0.1 in bfloat16.
+    """Return the largest allowed error: 9e-4 in float32, 2e-2 in float16, 0.1 in bfloat16.
 
     That depends on the precision of inputs and outputs, or on the noise of f, relative to its
     change over a unit of x, if that is more than they explain.
     """
-    return min(max(ALLOWED, SPACINGS * eps, NOISES * noise), MOST_ALLOWED)
+    return min(max(default_rtol(eps), SPACINGS * eps, NOISES * noise), MOST_ALLOWED)
 
 
 def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
