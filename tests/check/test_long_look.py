@@ -62,7 +62,7 @@ def test_a_gradient_that_ignores_a_short_loss_does_not_pass(name, size):
         wrong.append(check_gradient(f, x, penalty).verdict)
     assert right.count("fail") <= 1
     assert wrong.count("pass") <= 1
-    assert right.count("pass") >= 6 <= wrong.count("fail")
+    assert right.count("pass") >= 6 <= wrong.count("unsure")
 
 
 A = np.random.default_rng(1).normal(size=(20, 20))

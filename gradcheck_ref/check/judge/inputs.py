@@ -65,7 +65,10 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if not findings.inputs:
         few = has_fewer_digits(question)
         open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
-        known |= judge_inputs(question, open_)
+        for number, one in judge_inputs(question, open_).items():
+            # Shorter steps may show that f has another slope next to x.
+            contradicted = one.code == FAIL and known[number].limit < one.error
+            known[number] = replace(one, code=UNSURE) if contradicted else one
     return _decided(question, findings, known)
 
 

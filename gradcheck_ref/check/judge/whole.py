@@ -54,8 +54,8 @@ HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 STAYS, STEEPER = 0.7, 1.5
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
-# few digits. And a step that crosses none of its stairs.
-STAIRCASE, CLOSEST = 2.0**-6, 2.0**-18
+# few digits. A step that crosses none of its stairs; and how closely a claim is the slope there.
+STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 2.0**-18, 1e-3
 
 # Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
 ROUGH = 20.0
@@ -282,8 +282,7 @@ class Group:
         form = float(np.mean(self.chords.floor_of_format(step)[columns]))
         if not self._exceeds(found, refused):
             return None
-        coarse = self.chords.level > STAIRCASE**2 * found.size
-        if self.chords.coarse(columns) or (coarse and self._is_literal()):
+        if self.chords.coarse(columns) or self._is_literal(found):
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
@@ -296,12 +295,20 @@ class Group:
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
         return True if self._exceeds(closer, refused) and level and quiet else None
 
-    def _is_literal(self) -> bool:
-        """Whether all claims are 0, and f does not move next to x: that is its slope there."""
-        if any(look.claimed.any() for look in self.looks):
-            return False
-        near = self.chords.measure(self.lines[:1], CLOSEST)
-        return not near.slopes.any()
+    @QUIETLY
+    def _is_literal(self, found: Square) -> bool:
+        """Whether the claims are the slopes between two stairs of f.
+
+        In float64, f may be meant to have stairs. In short dtypes stairs are rounding, unless they
+        are high, and all claims are 0. Cost: 2 evaluations for a few lines.
+        """
+        if self.question.ask.precision > SHORT:
+            high = self.chords.level > STAIRCASE**2 * found.size
+            if not high or any(look.claimed.any() for look in self.looks):
+                return False
+        near = self._look(self.lines[:TRIED], CLOSEST)
+        off = float(np.sum((near.claimed - near.slopes) ** 2))
+        return off <= LITERAL**2 * float(np.sum(near.claimed**2))
 
     @QUIETLY
     def _kink(self, columns: slice) -> float:

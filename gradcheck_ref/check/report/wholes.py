@@ -42,7 +42,7 @@ def what_could_hide(report: Any) -> str:
         hides = f"no value of f has more than {report.digits} digits, too few for single entries"
     if one.hidden < 1:
         return f"{hides}; a typical entry{where} that is lost would show, but a small one would not"
-    most = min(math.ceil(one.hidden), one.entries)
+    most = math.ceil(min(one.hidden, one.entries))
     return f"{hides}; up to {most:,} of {one.entries:,} typical entries{where} could be lost unseen"
 
 
