@@ -18,6 +18,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.chords import TRIED, Chorder
@@ -40,9 +41,9 @@ FEW, MANY = 10, 40
 # Evaluations for all inputs, unless the caller set a limit.
 MOST = 2000
 
-# The largest allowed error, if that is more than the relative tolerance of an entry: in spacings of
-# the dtype, and in standard deviations of the noise. And the largest of all.
-SPACINGS, NOISES, MOST_ALLOWED = 20.0, 512.0, 0.1
+# The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
+# dtype, or in standard deviations of the noise. And the largest of all.
+ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 512.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
 # TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
@@ -123,7 +124,8 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
     That depends on the precision of inputs and outputs, or on the noise of f, relative to its
     change over a unit of x, if that is more than they explain.
     """
-    return min(max(default_rtol(eps), SPACINGS * eps, NOISES * noise), MOST_ALLOWED)
+    usual = max(min(default_rtol(eps), ALLOWED), SPACINGS * eps)
+    return min(max(usual, NOISES * noise), MOST_ALLOWED)
 
 
 def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
@@ -306,6 +308,9 @@ class Group:
             high = self.chords.level > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.looks):
                 return False
+        steps, here = self.question.noise.resolution, np.abs(self.question.ask.here)
+        if ((steps > 0) & (STAIRS * steps <= here)).all():
+            return False  # with so many digits f was meant to be smooth
         near = self._look(self.lines[:TRIED], CLOSEST)
         off = float(np.sum((near.claimed - near.slopes) ** 2))
         return off <= LITERAL**2 * float(np.sum(near.claimed**2))
@@ -347,12 +352,10 @@ class Group:
             if self.effects is not None and len(self.effects) > 1:
                 size = float(np.mean(self.effects[number, group]))
             allowed, error = self._allowed(found, size), max(found.error, 0.0)
-            passes = found.limit(low, allowed) <= allowed
+            passes = found.limit(low, allowed) <= allowed and (size > 0 or found.limit(low) == 0)
             verdict = max(verdict, PASS if passes else UNSURE)
             numbers = error, error + found.spread, found.limit(low), found.proved
-            ratios.append(
-                [math.sqrt(one / size) if size else math.inf for one in (*numbers, allowed)]
-            )
+            ratios.append([_ratio(one, size) for one in (*numbers, allowed)])
         error, more, limit, proved, allowed = max(ratios, key=lambda one: one[2])
         return Whole(
             error=error,
@@ -364,6 +367,13 @@ class Group:
             lines=len(self.lines),
             upstreams=self.upstreams,
         )
+
+
+def _ratio(square: float, size: float) -> float:
+    """Return one length over another, from their squares."""
+    if size > 0:
+        return math.sqrt(square / size)
+    return math.inf if square else 0.0
 
 
 def has_fewer_digits(question: Question) -> bool:
