@@ -134,7 +134,8 @@ class Certificate:
         No entry is off by more than this share of a typical one (the median of the entries' effects
         on f), for any pattern of errors.
     chance : float
-        The probability, over the signs of the lines, that they missed a larger error.
+        At most the probability, over the signs of all lines in all rounds, that they missed a
+        larger error.
     rtol : float
         The relative tolerance at which all of them would be vouched for.
     verdict : int

@@ -20,7 +20,7 @@ from gradcheck_ref.check.results import PASS
         (
             "pass, by lines",
             ["PASS  x: all 1000 entries agree, measured together along 20 random lines, which "
-             "miss a wrong entry one time in 1,048,576"],
+             "miss a wrong entry at most one time in 1,048,576"],
         ),
         (
             "fail",
@@ -193,7 +193,7 @@ LINES = "together along 20 random lines"
         (
             "pass",
             [f"PASS  W, b: all 10405 entries agree, 10380 of them measured {LINES}, which miss a "
-             "wrong entry one time in 1,048,576 (759 evaluations, seed 0)"],
+             "wrong entry at most one time in 1,048,576 (759 evaluations, seed 0)"],
         ),
         ("pass, outputs combined", [f"{LINES} and 40 random combinations of the outputs, which"]),
         (
@@ -205,7 +205,7 @@ LINES = "together along 20 random lines"
         (
             "few lines, which fit",
             ["UNSURE  the claims for 10380 entries agree with f along 1 random line, but so few "
-             "lines miss a wrong entry one time in 2 try: use a larger max_evaluations="],
+             "lines miss a wrong entry up to one time in 2 try: use a larger max_evaluations="],
         ),
         (
             "few lines, one does not fit",

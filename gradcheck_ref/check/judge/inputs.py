@@ -203,11 +203,13 @@ def _from_lines(
             limit = (math.sqrt(mean) + math.sqrt(of_bend)) ** 2 / low
             largest = factor * float(np.max(error[:, group] ** 2))
             noise = float(np.mean(best.rounding[known][:, group] ** 2)) / BARS**2
-            if mean > CLEARLY**2 * noise and mean > (allowed / TIGHTER) ** 2 * size:
-                limit = math.inf  # more than noise: another measurement has to tell
+            # If it is more than noise, another measurement has to tell.
+            clear = mean > CLEARLY**2 * noise and mean > (allowed / TIGHTER) ** 2 * size
             squares = mean + own, limit + own, largest + own
             one = _whole(question, part, size, squares, own > 0, lines, upstreams)
-            if not worst.lines or one.limit > worst.limit:
+            if clear and one.code == PASS:
+                one = replace(one, code=UNSURE)
+            if not worst.lines or (one.code, one.limit) > (worst.code, worst.limit):
                 worst = one
         found[number] = worst
     return found
@@ -240,7 +242,9 @@ def _of_fails(on_axes: Evidence, part: Part) -> float:
     Lines measured the others, with the claims of these corrected.
     """
     fails = (on_axes.ruling.verdict == FAIL) & part.holds(on_axes.rows)[:, None]
-    error = np.where(fails, on_axes.residual * on_axes.units[:, None], 0.0)
+    inputs = on_axes.question.ask.inputs
+    units = np.array([inputs.units(row, row + 1) for row in on_axes.rows.tolist()]).reshape(-1, 1)
+    error = np.where(fails, on_axes.residual * units, 0.0)
     return float(np.mean(np.nan_to_num(error) ** 2, axis=1).sum())
 
 

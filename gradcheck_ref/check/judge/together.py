@@ -279,7 +279,8 @@ class Together:
             entries=entries,
             vouched=vouched,
             within=within,
-            chance=min(1.0, 2.0**-lines + (2.0**-upstreams if upstreams else 0.0)),
+            # Each round of lines is another draw.
+            chance=min(1.0, (self.rounds + 1) * 2.0**-lines + 2.0**-upstreams * (upstreams > 0)),
             # If the entry with the smallest allowed error is confirmed, all are.
             rtol=float(np.nanmax(reached / wanted, initial=0.0)) * question.rtol,
             verdict=PASS if passes else UNSURE,

@@ -38,8 +38,9 @@ CHANCE = 1e-3
 # many, and again, if that decides nothing.
 FEW, MANY = 10, 40
 
-# Evaluations for all inputs, unless the caller set a limit.
-MOST = 2000
+# Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
+# about 80 for the choice of the steps, and 4 for each line.
+MOST, LEAST = 2000, 80 + 4 * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -182,7 +183,8 @@ class Group:
         self.lines: list[Dithered] = []
         self.looks: list[Look] = []
         independent = min(ask.here.size, ask.outputs.size)
-        self.measurable = self.chords.choose(Z / math.sqrt(MANY * independent))
+        affordable = most - ask.evaluations >= LEAST
+        self.measurable = affordable and self.chords.choose(Z / math.sqrt(MANY * independent))
         self.effects = None if effects is None else effects * self.chords.weight**2
 
     # --- measuring --------------------------------------------------------------------------------
@@ -388,6 +390,8 @@ def decides(question: Question) -> bool:
     """Whether the whole may decide: f has few digits, and each entry need not keep a tolerance."""
     noise = question.noise
     if question.demanded or noise.random.any() or question.claims.faults:
+        return False
+    if question.limited and question.most - question.ask.evaluations < LEAST:
         return False
     return bool(question.ask.precision > SHORT or (noise.jump > 0).any() or noise.short.any())
 

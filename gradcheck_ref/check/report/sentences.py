@@ -67,7 +67,7 @@ def _passed(report: Any) -> Iterator[str]:
     if certificate and certificate.entries:
         used = (
             f", {f'{certificate.entries} of them ' if report.on_axes else ''}measured together "
-            f"along {random_lines(certificate)}, which miss a wrong entry one time in "
+            f"along {random_lines(certificate)}, which miss a wrong entry at most one time in "
             f"{1 / certificate.chance:,.0f}"
         )
     if report.by_whole:
@@ -154,7 +154,8 @@ def _failed(report: Any) -> Iterator[str]:
         yield from where_it_begins(report)
         yield from _but_alike(report)
         if report.certificate and report.certificate.entries:
-            yield f"the others: {'; '.join(filter(None, by_lines(report, report.certificate)[:2]))}"
+            said = "; ".join(filter(None, by_lines(report, report.certificate)[:2]))
+            yield f"the others: {said}; these lines also found what is wrong"
     elif report.compared and all((pair.verdict == PASS).all() for pair in report.pairs):
         yield f"apart from that, the numbers agree ({report.compared} compared)"
     yield from _guesses(report)

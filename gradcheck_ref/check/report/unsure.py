@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
+from gradcheck_ref.check.report.wholes import inputs_as_a_whole
 from gradcheck_ref.check.results import ALL_STEPS, FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
@@ -31,6 +32,8 @@ def undecided(report: Any) -> Iterator[str]:
         yield f"{'also: ' if number else ''}{sentence}"
         yield from [f"seen: {evidence}"] * bool(evidence)
         yield f"try: {advice}"
+    if report.certificate and any(math.isfinite(one.limit) for one in report.inputs):
+        yield inputs_as_a_whole(report)
 
 
 def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
@@ -49,7 +52,7 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         return said, f"at worst {numbers_of(*certificate.against)}", more
     if certificate.chance > 0.01:
         said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
-        said += f"but so few lines miss a wrong entry one time in {round(1 / certificate.chance)}"
+        said += f"but so few lines miss a wrong entry up to one time in {round(1 / certificate.chance)}"
         return said, "", more
     if certificate.reason == "zero":
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"

@@ -11,6 +11,9 @@ from gradcheck_ref.check.results import FAIL, PASS, Whole
 # The names of at most so many inputs are listed.
 SHOWN = 6
 
+# A limit above this says nothing about an input that is unsure.
+USEFUL = 0.5
+
 # The order of the inputs tells where a mistake begins if there are so many wrong ones, and right
 # ones.
 SEVERAL = 2
@@ -54,7 +57,11 @@ def inputs_as_a_whole(report: Any) -> str:
         if one.code == FAIL
     ]
     right = [f"{one.name} to {as_share(one.limit)}" for one in report.inputs if one.code == PASS]
-    unsure = [one.name for one in report.inputs if one.code not in (PASS, FAIL)]
+    unsure = [
+        f"{one.name} (within {as_share(one.limit)})" if one.limit < USEFUL else one.name
+        for one in report.inputs
+        if one.code not in (PASS, FAIL)
+    ]
     said = [_few(wrong)] if wrong else []
     said += [f"right {_are(right)} {_few(right)}"] if right else []
     said += [f"unsure {_are(unsure)} {_few(unsure)}"] if unsure else []

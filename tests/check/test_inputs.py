@@ -1,0 +1,159 @@
+"""A number for every input, from what was measured anyway, and what it decides."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_vjp
+
+RNG = np.random.default_rng(0)
+SHAPES = {"a": (6, 4), "b": (4,), "c": (4, 5), "d": (5,), "e": (5, 3), "f": (3,)}
+X = RNG.normal(size=(20, 6))
+
+
+def net(scale=1):
+    """Return a loss of three layers by name, its gradient and a point."""
+    shapes = {name: tuple(scale * n for n in shape) for name, shape in SHAPES.items()}
+    rng = np.random.default_rng(1)
+    point = {name: rng.normal(size=shape) / shape[0] ** 0.5 for name, shape in shapes.items()}
+    x = rng.normal(size=(20, 6 * scale))
+
+    def loss(a, b, c, d, e, f):
+        return np.mean((np.tanh(np.tanh(x @ a + b) @ c + d) @ e + f) ** 2)
+
+    def gradient(a, b, c, d, e, f):
+        p = np.tanh(x @ a + b)
+        q = np.tanh(p @ c + d)
+        out = q @ e + f
+        g = 2 * out / out.size
+        s = g @ e.T * (1 - q * q)
+        t = s @ c.T * (1 - p * p)
+        sums = {"b": t.sum(axis=0), "d": s.sum(axis=0), "f": g.sum(axis=0)}
+        return {"a": x.T @ t, "c": p.T @ s, "e": q.T @ g} | sums
+
+    return loss, gradient, point
+
+
+def verdicts(report):
+    return {one.name: one.verdict for one in report.inputs}
+
+
+@pytest.mark.parametrize("scale", [1, 4])
+def test_a_right_gradient_has_a_small_limit_for_every_input(scale):
+    loss, gradient, point = net(scale)
+    report = check_gradient(loss, point, gradient)
+    assert report.verdict == "pass"
+    assert [one.name for one in report.inputs] == [*SHAPES]
+    for one in report.inputs:
+        assert one.verdict == "pass"
+        assert one.error <= one.limit < 1e-6
+        assert one.hidden < 1
+        assert one.entries == point[one.name].size
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("scale", [1, 4])
+@pytest.mark.parametrize("wrong", [("a",), ("a", "b"), ("d",), ("a", "b", "c"), ("f",)])
+def test_wrong_inputs_are_told_from_right_ones(wrong, scale):
+    loss, gradient, point = net(scale)
+
+    def claim(**values):
+        right = gradient(**values)
+        return {name: (1 + (name in wrong)) * g for name, g in right.items()}
+
+    report = check_gradient(loss, point, claim)
+    assert report.verdict == "fail"
+    expected = {name: "fail" if name in wrong else "pass" for name in SHAPES}
+    assert verdicts(report) == expected
+    for one in report.inputs:
+        if one.name in wrong:
+            assert 0.1 < one.error < 1.5  # twice the gradient is off by half of itself, or all
+
+
+def test_a_backward_that_goes_wrong_in_the_middle_says_where():
+    loss, gradient, point = net(4)
+
+    def claim(a, b, c, d, e, f):
+        right = gradient(a, b, c, d, e, f)
+        return right | {name: 0.7 * right[name] for name in "ab"}
+
+    report = check_gradient(loss, point, claim)
+    text = " ".join(str(report).split())
+    assert "right from c on, and wrong from b on towards the input" in text
+
+
+def test_a_wrong_entry_counts_for_its_input_alone():
+    loss, gradient, point = net(4)
+    grads = gradient(**point)
+    grads["c"][3, 2] += np.abs(grads["c"]).mean()
+    report = check_gradient(loss, point, grads)
+    assert report.verdict == "fail"
+    assert verdicts(report) == {name: "fail" if name == "c" else "pass" for name in SHAPES}
+    units = np.maximum(np.abs(point["c"]), np.median(np.abs(point["c"])))
+    error, right = units * (grads["c"] - gradient(**point)["c"]), units * gradient(**point)["c"]
+    true = np.linalg.norm(error) / np.linalg.norm(right)
+    assert report.inputs[2].error == pytest.approx(true, rel=0.5)  # units are powers of two
+
+
+def test_the_numbers_survive_json():
+    loss, gradient, point = net()
+    data = check_gradient(loss, point, gradient).to_dict()["inputs"]
+    assert [one["name"] for one in data] == [*SHAPES]
+    assert {one["verdict"] for one in data} == {"pass"}
+    assert all(0 <= one["error"] <= one["limit"] <= one["proved"] for one in data)
+    assert all(one["hidden"] < 1 for one in data)
+
+
+# --- what it decides --------------------------------------------------------------------------
+
+
+def in_float32(x, w):
+    return np.tanh(x @ w)
+
+
+def backward(u, x, w):
+    g = u * (1 - in_float32(x, w) ** 2)
+    return g @ w.T, x.T @ g
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(2)
+    return tuple(rng.normal(size=(32, 32)).astype(np.float32) / s for s in (1, 6))
+
+
+def test_a_float32_layer_of_ordinary_size_passes_as_a_whole(arrays):
+    report = check_vjp(in_float32, arrays, backward)
+    assert report.verdict == "pass"
+    assert report.by_whole
+    assert report.compared == report.entries
+
+
+@pytest.mark.parametrize("knob", [{"rtol": 1e-3}, {"atol": 1e-3}])
+def test_whoever_gives_a_tolerance_gets_the_whole_in_a_line(arrays, knob):
+    report = check_vjp(in_float32, arrays, backward, **knob)
+    assert not report.by_whole
+    if report.verdict == "unsure":
+        assert "as a whole: unsure are x (within" in " ".join(str(report).split())
+
+
+@pytest.mark.parametrize("most", [60, 150, 250])
+def test_a_limit_of_evaluations_is_kept(arrays, most):
+    right = check_vjp(in_float32, arrays, backward, max_evaluations=most)
+    assert right.evaluations <= most
+    assert right.verdict != "fail"
+    doubled = lambda u, x, w: tuple(2 * g for g in backward(u, x, w))  # noqa: E731
+    wrong = check_vjp(in_float32, arrays, doubled, max_evaluations=most)
+    assert wrong.evaluations <= most
+    assert wrong.verdict != "pass"
+
+
+def test_in_float64_nothing_passes_as_a_whole_that_has_all_its_digits():
+    x = RNG.normal(size=(40, 30))
+    f = lambda x: np.sum(np.sin(x)) + 1e-4 * np.sin(1e9 * np.sum(x))  # noqa: E731
+    assert not check_gradient(f, x, np.cos(x)).by_whole
+
+
+def test_an_input_at_a_kink_is_not_refused_as_a_whole():
+    x = np.zeros(40, np.float32)
+    f = lambda x: np.float32(np.sum(np.abs(x)))  # noqa: E731
+    assert check_gradient(f, x, np.float32(0.5) + x).verdict == "unsure"
