@@ -44,7 +44,7 @@ MOST, LEAST = 2000, 80 + 4 * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
-ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 512.0, 0.1
+ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
 # TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only

@@ -15,6 +15,7 @@ from gradcheck_ref.check.report.plot import plot_report
 from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.check.report.text import fitting, visible, wrapped
+from gradcheck_ref.check.report.wholes import in_the_table
 from gradcheck_ref.check.results import (
     FAIL,
     PASS,
@@ -363,7 +364,8 @@ class Report:
         """
         width = fitting(width)
         rows = [pair_row(self, pair) for pair in self.ranked]
-        said = [line for one in (how(self), *hidden(self)) for line in wrapped(one, width)]
+        more = (*in_the_table(self), how(self), *hidden(self))
+        said = [line for one in more for line in wrapped(one, width)]
         return "\n".join([*grid(rows, width), *said])
 
     def to_dict(self, *, entries: bool = False) -> dict[str, Any]:

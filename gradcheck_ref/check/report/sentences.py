@@ -149,7 +149,7 @@ def _failed(report: Any) -> Iterator[str]:
     if wrong:
         yield _differs(report, wrong[0])
         yield from _others(report, wrong[0])
-        if sum(math.isfinite(one.limit) for one in report.inputs) > 1:
+        if len(report.inputs) > 1 and any(one.lines for one in report.inputs):
             yield inputs_as_a_whole(report)
         yield from where_it_begins(report)
         yield from _but_alike(report)

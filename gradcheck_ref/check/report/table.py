@@ -43,7 +43,8 @@ def pair_row(report: Any, pair: Pair) -> Row:
     """Write the numbers of the worst entry of a pair, and how many have the same verdict."""
     if pair.worst is None:
         by_lines = report.certificate and pair.analytic is not None
-        verdict = "by lines" if by_lines else "not measured"
+        whole = any(one.name == pair.input.name and one.lines for one in report.inputs)
+        verdict = "by lines" if by_lines else "as a whole" if whole else "not measured"
         return {"entry": report.title(pair), "verdict": verdict if pair.entries else "no entries"}
     worst = report.entry(pair, *pair.worst)
     said = worst.verdict

@@ -52,7 +52,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         return said, f"at worst {numbers_of(*certificate.against)}", more
     if certificate.chance > 0.01:
         said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
-        said += f"but so few lines miss a wrong entry up to one time in {round(1 / certificate.chance)}"
+        said += "but so few lines miss a wrong entry up to one time in "
+        said += f"{round(1 / certificate.chance)}"
         return said, "", more
     if certificate.reason == "zero":
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"

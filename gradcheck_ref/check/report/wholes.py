@@ -49,6 +49,24 @@ def what_could_hide(report: Any) -> str:
     return f"{hides}; up to {most:,} of {one.entries:,} typical entries{where} could be lost unseen"
 
 
+def could_hide(one: Whole) -> str:
+    """Count the entries of typical size that could be lost unseen, in a few words."""
+    most = math.ceil(min(one.hidden, one.entries)) if one.hidden >= 1 else 0
+    return f"{most:,} of {one.entries:,} typical entries could hide" if most else "none could hide"
+
+
+def in_the_table(report: Any) -> Iterator[str]:
+    """Yield the numbers of each input that lines have measured as a whole."""
+    for one in report.inputs:
+        if one.lines and math.isfinite(one.error):
+            said = (
+                f"{one.name} as a whole: off by {as_share(one.error)} +- {as_share(one.spread)}, "
+            )
+            if one.code != FAIL:
+                said += f"surely below {as_share(one.limit)}, {could_hide(one)}; "
+            yield f"{said}allowed {as_share(one.allowed)}"
+
+
 def inputs_as_a_whole(report: Any) -> str:
     """List how far the gradient of each input is off, the wrong ones first."""
     wrong = [
