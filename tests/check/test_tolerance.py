@@ -294,9 +294,10 @@ def test_a_wrong_gradient_in_float32_fails(name, wrong):
 def test_right_float32_gradients_need_the_allowance_for_rounding(monkeypatch):
     monkeypatch.setattr(tolerance, "least_visible", lambda eps, rtol: ATOL_FRACTION)
     monkeypatch.setattr(together, "allowed_by_lines", lambda eps: ALLOWED_BY_LINES)
-    verdicts = [judged_in(np.float32, name).verdict for name in IN_FLOAT32]
-    assert verdicts.count("unsure") >= 4
-    assert "fail" not in verdicts
+    reports = [judged_in(np.float32, name) for name in IN_FLOAT32]
+    # Without it, only the gradients as wholes pass.
+    assert sum(report.verdict == "unsure" or report.by_whole for report in reports) >= 4
+    assert "fail" not in {report.verdict for report in reports}
 
 
 @pytest.mark.one_in(4)
