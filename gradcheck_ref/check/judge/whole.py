@@ -26,6 +26,7 @@ from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
+from gradcheck_ref.structure.units import PIECE
 
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
@@ -405,11 +406,14 @@ def effects_of(question: Question) -> Array | None:
     matrix, inputs = question.claims.matrix, question.ask.inputs
     if matrix is None:
         return None
-    found = []
-    for part in inputs.parts.values():
-        units = inputs.units(part.start, part.start + part.size)
-        found.append(np.einsum("ij,i->j", matrix[part.stretch] ** 2, units**2))
-    return np.array(found)
+    found = np.zeros((len(inputs.parts), matrix.shape[1]))
+    for number, part in enumerate(inputs.parts.values()):
+        end = part.start + part.size
+        for start in range(part.start, end, PIECE):
+            stop = min(start + PIECE, end)
+            effects = matrix[start:stop] * inputs.units(start, stop)[:, None]
+            found[number] += np.einsum("ij,ij->j", effects, effects)
+    return found
 
 
 def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]:
