@@ -27,7 +27,7 @@ def test_the_zip_is_small(folder):
     pages = [size for path, size in sizes.items() if path.suffix == ".html"]
     # Two indexes of the same words: a script for files, and data where start.py serves them.
     indexes = [size for path, size in sizes.items() if path.parent.name == "search"]
-    assert sum(pages) / len(pages) < 50e3
+    assert sum(pages) / len(pages) < 51e3  # each page lists all pages
     assert len(indexes) == 2
     assert max(indexes) / len(pages) < 8.5e3
     assert sum(sizes.values()) - sum(pages) - sum(indexes) < 1.8e6  # a third is the package
