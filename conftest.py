@@ -77,9 +77,13 @@ TOGETHER = {
 }
 
 
+# This file alone takes one worker a quarter of an hour.
+LONG = "tests/check/test_scales.py"
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """With ``-n``, give a whole file to one worker.
+    """With ``-n``, give a whole file to one worker, or a whole test of a long file.
 
     The fences of a page share their names, and tests of a module share results.
     """
@@ -88,7 +92,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             together = (name for name, tests in TOGETHER.items() if nodeid.startswith(tests))
-            return next(together, None) or super()._split_scope(nodeid)
+            alone = nodeid.split("[")[0] if nodeid.startswith(LONG) else None
+            return next(together, None) or alone or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
 

@@ -67,6 +67,7 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
 
     ``report.inputs`` says how far each input and parameter is off. If all wrong ones come before
     all right ones, the report says where the mistake begins.
+
     Parameters that do not require a gradient are constants, and so are buffers: if the module
     writes to them, as a batch norm does in training, the change is undone after each call.
 

@@ -26,6 +26,7 @@ from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise, noise_of
 from gradcheck_ref.check.measure.witness import read, sample
 from gradcheck_ref.check.results import FAIL
+from gradcheck_ref.structure.units import output_weights
 
 # The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
 # beyond them, for random combinations of the outputs, or for each if that is less.
@@ -48,8 +49,7 @@ def combined(noise: Noise) -> Noise:
     if outputs <= LINES:
         return _mixed(noise, np.eye(outputs))
     moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
-    typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
-    unit = typical / np.fmax(moved, typical)
+    unit = output_weights(moved)
     signs = np.random.default_rng((noise.seed, 1)).integers(0, 2, (LINES, outputs)) == 1
     ask.forward()  # the vjp is called next, and may need a call of f at x before it
     return _mixed(noise, np.where(signs, -unit, unit))

@@ -187,6 +187,10 @@ class Inputs(Side):
         number = bisect_right(self.starts, coordinate) - 1
         return [*self.parts.values()][number], coordinate - self.starts[number]
 
+    def numbers_of(self, coordinates: Array) -> Array:
+        """Return for each flat coordinate which input it belongs to, counted from 0."""
+        return np.asarray(np.searchsorted(self.starts, coordinates, "right") - 1)
+
     @cached_property
     def typical(self) -> float:
         """The size that stands in for a zero: the median of all coordinates that are not zero."""

@@ -67,3 +67,12 @@ def lengthened(short: Array) -> Array:
     bits = short.astype(np.uint64)
     bits <<= 48
     return bits.view(np.float64)
+
+
+def output_weights(moved: Array) -> Array:
+    """Return the weight of each output, given how far each one moves.
+
+    No output counts more than a typical one, that is, the median of those that move.
+    """
+    typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
+    return np.asarray(typical / np.fmax(moved, typical))

@@ -1,7 +1,12 @@
 """A number for every input, from what was measured anyway, and what it decides."""
 
+import importlib.util
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from rounded import to_bfloat16
 
 from gradcheck_ref import check_gradient, check_vjp
 
@@ -151,6 +156,49 @@ def test_in_float64_nothing_passes_as_a_whole_that_has_all_its_digits():
     x = RNG.normal(size=(40, 30))
     f = lambda x: np.sum(np.sin(x)) + 1e-4 * np.sin(1e9 * np.sum(x))  # noqa: E731
     assert not check_gradient(f, x, np.cos(x)).by_whole
+
+
+@pytest.mark.parametrize("inside", ["float16", "bfloat16"])
+@pytest.mark.parametrize("size", [80, 100])
+def test_an_entry_alone_refuses_nobody_where_f_has_few_digits(size, inside):
+    """Along an axis, only the penalty moves f: stairs hide the loss from short steps."""
+    cast = {"float16": np.float16, "bfloat16": to_bfloat16}[inside]
+    x, y = np.random.default_rng(0).normal(size=(2, size)).astype(np.float32)
+
+    def f(x):
+        return np.float32(cast(np.mean((np.tanh(x) - y) ** 2)) + np.float32(0.1) * np.mean(x * x))
+
+    t = np.tanh(x)
+    right = (2 * (t - y) * (1 - t * t) + 0.2 * x) / size
+    assert check_gradient(f, x, right).verdict != "fail"
+    assert check_gradient(f, x, 2 * right).verdict != "pass"
+
+
+def test_combinations_of_outputs_hide_no_few_digits():
+    """Each of 4096 outputs has eight bits, but a combination of them has many."""
+    rng = np.random.default_rng(0)
+    x, w, b = (rng.uniform(-1, 1, size=shape) for shape in ((64, 64), (64, 64), 64))
+
+    def f(w, b):
+        z = np.float64(to_bfloat16(np.float64(to_bfloat16(x @ w / 4)) + b))
+        return np.float64(to_bfloat16(z / np.sqrt(1 + z * z)))
+
+    def vjp(u, w, b):
+        g = u / (1 + (x @ w / 4 + b) ** 2) ** 1.5
+        return x.T @ g / 4, g.sum(axis=0)
+
+    for seed in range(3, 5):
+        assert check_vjp(f, (w, b), vjp, seed=seed).verdict == "pass"
+
+
+def test_slopes_next_to_x_are_not_refused_from_afar():
+    """A program whose slopes at long steps are others, and whose noise hides those at x."""
+    path = Path(__file__).parents[1] / "tools" / "random_programs.py"
+    spec = importlib.util.spec_from_file_location("random_programs", path)
+    programs = sys.modules["random_programs"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(programs)
+    name, run = next(programs.checks("float32 scales", 5011))
+    assert (name, run().verdict) == ("right", "unsure")
 
 
 def test_an_input_at_a_kink_is_not_refused_as_a_whole():

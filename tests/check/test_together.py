@@ -185,6 +185,16 @@ def test_an_atol_holds_for_entries_that_only_lines_measured(atol):
     assert report.verdict == ("pass" if atol == 1e-3 else "fail")
 
 
+def test_the_chance_counts_every_round_of_lines():
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=2000), np.ones(2000)
+    for small, rounds in ((1.0, 1), (1e-3, 2)):  # small entries get lines of their own
+        w[:200] = small
+        report = check_gradient(lambda x: np.sum(w * np.sin(x)), x, w * np.cos(x), rtol=1e-7)
+        assert report.verdict == "pass"
+        assert report.certificate.chance == rounds * 2.0**-20
+
+
 def test_a_check_with_few_lines_reports_their_result():
     f, x, g = many()
     right = check_gradient(f, x, g, max_evaluations=40)

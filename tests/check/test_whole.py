@@ -82,6 +82,24 @@ def test_a_wrong_gradient_of_one_input_fails_and_the_other_is_right(inside, wron
     assert bad.error == pytest.approx(true, rel=0.35)
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e-30, 1e30, 1e150])
+def test_a_loss_in_any_unit_is_judged_as_in_its_own(unit):
+    """Its square would overflow, or vanish."""
+    x, y = np.random.default_rng(0).normal(size=(2, 60))
+    right = 2 * (np.tanh(x) - y) * (1 - np.tanh(x) ** 2) / x.size
+
+    def judged(unit, factor):
+        f = lambda x: unit * float(np.float16(np.mean((np.tanh(x) - y) ** 2)))  # noqa: E731
+        report = check_gradient(f, x, factor * unit * right)
+        return report.verdict, report.by_whole, report.inputs[0].error
+
+    for factor, verdict in ((1, "pass"), (2, "fail")):
+        ours, own = judged(unit, factor), judged(1.0, factor)
+        assert ours[:2] == own[:2]
+        assert ours[0] == verdict
+        assert ours[2] == pytest.approx(own[2], rel=1e-3)
+
+
 @pytest.mark.parametrize("share", [0.1, 0.3])
 def test_a_factor_is_seen_at_its_size(share):
     (f, vjp), x = layer(CASTS["float16"]), point(3)
@@ -112,10 +130,12 @@ def test_a_loss_that_few_digits_hide_is_neither_right_nor_wrong():
         assert report.verdict == ("unsure" if factor else "pass")  # flat, with a note
 
 
-def test_a_small_input_does_not_hide_beside_large_ones():
-    rng = np.random.default_rng(0)
-    x = [np.float32(s * rng.normal(size=40)) for s in (1, 1, 1, 0.05)]
-    cast, a = CASTS["float16"], np.float32(rng.normal(size=(4, 40)))
+@pytest.mark.parametrize(("inside", "size"), [("float16", 0.01), ("bfloat16", 0.02)])
+def test_a_small_input_does_not_hide_beside_large_ones(inside, size):
+    """A hundredth of the whole is less than what is allowed of it."""
+    rng, cast = np.random.default_rng(0), CASTS[inside]
+    x = [np.float32(s * rng.normal(size=200)) for s in (1, 1, 1, size)]
+    a = np.float32(rng.normal(size=(4, 200)))
 
     def f(*x):
         return np.float32(sum(np.sum(cast(b * np.sin(cast(y)))) for b, y in zip(a, x, strict=True)))
@@ -127,6 +147,28 @@ def test_a_small_input_does_not_hide_beside_large_ones():
     assert check_gradient(f, x, claim(1)).verdict == "pass"
     report = check_gradient(f, x, claim(2))
     assert [one.verdict for one in report.inputs] == ["pass", "pass", "pass", "fail"]
+
+
+def test_outputs_do_not_hide_beside_a_large_one():
+    rng, cast = np.random.default_rng(0), CASTS["bfloat16"]
+    w, x = np.float32(rng.normal(size=(30, 12)) / 5), np.float32(rng.normal(size=30))
+    size = np.float32([1000] + [1] * 11)
+
+    def claim(factor):
+        wrong = np.float32([1] + [factor] * 11)
+        return lambda u, x: w @ (u * size * wrong * (1 - np.tanh(x @ w) ** 2))
+
+    f = lambda x: size * cast(np.tanh(cast(cast(x) @ cast(w))))  # noqa: E731
+    assert check_vjp(f, x, claim(1)).verdict == "pass"
+    assert check_vjp(f, x, claim(2)).verdict == "fail"
+
+
+def test_outputs_that_few_digits_hide_refuse_nobody():
+    """No value moves, and a step between values is larger than what the claims say."""
+    w, x = point(1, 12)
+    f = lambda x: CASTS["bfloat16"](np.tanh(x @ w) + 1000)  # noqa: E731
+    right = lambda u, x: (u * (1 - np.tanh(x @ w) ** 2)) @ w.T  # noqa: E731
+    assert check_vjp(f, x, right).verdict != "fail"
 
 
 def test_a_demand_asks_for_every_entry():
@@ -149,6 +191,21 @@ def test_zeros_are_the_slope_of_a_staircase():
     f = lambda x: np.float32(np.sum(np.sin(np.round(x, 1))))  # noqa: E731
     assert check_gradient(f, x, 0 * x).verdict != "fail"
     assert check_gradient(f, x, 2 * np.cos(x)).verdict != "pass"
+
+
+def test_high_stairs_refuse_no_slope():
+    x = np.random.default_rng(0).normal(size=50).astype(np.float32)
+    f = lambda x: np.float32(np.round(4 * np.sum(np.sin(x))) / 4)  # noqa: E731
+    assert check_gradient(f, x, 2 * np.cos(x)).verdict == "unsure"
+
+
+def test_an_input_that_leaves_the_domain_moves_in_proportion():
+    rng, cast = np.random.default_rng(0), CASTS["bfloat16"]
+    x = np.float32(np.append(np.exp(rng.normal(size=40) / 3), 1e-6))
+    a = np.float32(rng.normal(size=41))
+    f = lambda x: cast(np.sum(a * np.log(x)))[()] if (x > 0).all() else np.float32(np.nan)  # noqa: E731
+    assert check_gradient(f, x, a / x).verdict == "pass"
+    assert check_gradient(f, x, 2 * a / x).verdict == "fail"
 
 
 # --- the formulas -----------------------------------------------------------------------------

@@ -81,6 +81,11 @@ class Ask:
         return len(self.mix[0])
 
     @property
+    def upstreams(self) -> int:
+        """How many random combinations of the outputs there are; 0 if each is judged itself."""
+        return len(self.here) if self.combines else 0
+
+    @property
     def precision(self) -> float:
         """The spacing of the shortest dtype of inputs and outputs, relative to the numbers."""
         return max(self.inputs.eps, float(self.outputs.eps.max(initial=0.0)))

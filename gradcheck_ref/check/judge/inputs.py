@@ -18,31 +18,31 @@ from gradcheck_ref.check.judge.together import FEWEST_LINES
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     FEW_ALIKE,
-    MOST,
-    TIGHTER,
     Group,
     allowed_as_a_whole,
     decides,
     effects_of,
+    end_of,
     has_fewer_digits,
     judge_inputs,
     named,
     proof,
     quantiles,
+    ratio_of,
     unknown,
 )
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
+from gradcheck_ref.structure.units import output_weights
 
 # An entry is hidden by few digits if this is why it is unsure. Where f has fewer digits than its
 # dtype, its stairs look like kinks, too.
 HIDDEN = "noise", "zero", "budget"
 HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
 
-# Lines that were not measured for it decide if the limit is at most this part of what is allowed,
-# and if their residuals are noise: at most CLEARLY standard deviations, of which a bar has four.
-CLOSELY, CLEARLY, BARS = 4.0, 3.0, 4.0
+# Lines that were not measured for it decide if the limit is at most this part of what is allowed.
+CLOSELY = 4.0
 
 # At most so many refused entries are measured again.
 REFUSED = 10
@@ -99,7 +99,8 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     evidence, usual = findings.on_axes, allowed_as_a_whole(question.ask.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
     few = has_fewer_digits(question) or any(one.allowed > usual for one in known.values())
-    rows, undecided = inputs_of(evidence), evidence.ruling.verdict == UNSURE
+    inputs = question.ask.inputs
+    rows, undecided = inputs.numbers_of(evidence.rows), evidence.ruling.verdict == UNSURE
     kinks = (undecided & (evidence.reasons() == "kink")).any(axis=1)
     for number in {*rows[kinks].tolist()} if not few else ():
         if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
@@ -114,12 +115,6 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     return findings._replace(hidden=hidden, inputs=tuple(known.values()))
 
 
-def inputs_of(evidence: Evidence) -> Array:
-    """Return the number of the input that each row belongs to."""
-    starts = evidence.question.ask.inputs.starts
-    return np.asarray(np.searchsorted(starts, evidence.rows, "right") - 1)
-
-
 @QUIETLY
 def _confirm(question: Question, findings: Findings) -> None:
     """Doubt refused entries that another measurement of all of them contradicts.
@@ -129,13 +124,13 @@ def _confirm(question: Question, findings: Findings) -> None:
     evidence, parts = findings.on_axes, len(question.ask.inputs.parts)
     wrong = np.array([one.code == FAIL for one in findings.inputs] or [False] * parts)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed)
-    fails &= ~wrong[inputs_of(evidence)][:, None]
+    fails &= ~wrong[question.ask.inputs.numbers_of(evidence.rows)][:, None]
     rows = np.flatnonzero(fails.any(axis=1))[:REFUSED]
     if not rows.size:
         return
-    end = question.most if question.limited else question.ask.evaluations + MOST
     entries = [slice(row, row + 1) for row in evidence.rows[rows].tolist()]
-    again = Group(question, entries, end, alike=FEW_ALIKE).judge()
+    group = Group(question, entries, end_of(question), alike=FEW_ALIKE)
+    again = group.judge()
     if not again or again[0].code == FAIL:
         return
     units, slopes = evidence.units[rows, None], evidence.best.slope[rows]
@@ -143,7 +138,8 @@ def _confirm(question: Question, findings: Findings) -> None:
     error, size = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
     size = max(size, float(np.linalg.norm(np.where(fails, evidence.claimed, 0.0)[rows] * units)))
     excluded = again[0].limit * size < error
-    hidden = has_fewer_digits(question) and (again[0].limit - again[0].error) * size > error
+    few = has_fewer_digits(question) or not group.chords.values.moves.any()
+    hidden = few and (again[0].limit - again[0].error) * size > error
     if excluded or hidden:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
         evidence.rejudge()
@@ -152,10 +148,19 @@ def _confirm(question: Question, findings: Findings) -> None:
 # --- from what was measured anyway ----------------------------------------------------------------
 
 
+def _weight(question: Question, evidence: Evidence, units: Array) -> Array:
+    """Return the weight of each output; combinations of outputs are weighted already."""
+    if question.ask.combines or not evidence.claimed.size:
+        return np.ones(evidence.claimed.shape[1:])
+    moves = np.nan_to_num(np.fmax(np.abs(evidence.best.slope), np.abs(evidence.claimed)))
+    return output_weights(np.sqrt(np.mean((moves * units[:, None]) ** 2, axis=0)))
+
+
 @QUIETLY
 def _from_axes(question: Question, findings: Findings) -> dict[int, Whole]:
     """Return the errors of the inputs from their axes; unknown for inputs with others."""
     evidence, found = findings.on_axes, {}
+    weight = _weight(question, evidence, evidence.units)
     # Else single outputs were judged, not combinations of them.
     same = evidence.question.ask.mix is question.ask.mix
     for number, part in enumerate(question.ask.inputs.parts.values()):
@@ -163,7 +168,7 @@ def _from_axes(question: Question, findings: Findings) -> dict[int, Whole]:
         if not same or np.count_nonzero(mine) < part.size:
             found[number] = unknown(question, part)
             continue
-        units, best = evidence.units[mine, None], evidence.best.at(mine)
+        units, best = evidence.units[mine, None] * weight, evidence.best.at(mine)
         error, bar = evidence.residual[mine] * units, best.bar * units
         square, limit, size = (
             float(np.mean(one**2, axis=1).sum())
@@ -184,31 +189,26 @@ def _from_lines(
         return {}
     best = evidence.best
     known = np.asarray(np.isfinite(best.bar).all(axis=1))
-    lines, upstreams = int(np.count_nonzero(known)), 0
-    if question.ask.combines:
-        upstreams = len(question.ask.here)
+    lines, upstreams = int(np.count_nonzero(known)), question.ask.upstreams
     if 2 * lines < len(known) or lines < FEWEST_LINES:
         return {}
-    error, bend = evidence.residual[known], (best.truncation + best.kink)[known]
+    weight = _weight(question, evidence, np.ones(len(known)))
+    error, bend = evidence.residual[known] * weight, (best.truncation + best.kink)[known] * weight
+    effects = effects * weight**2
     low, _ = quantiles(lines, upstreams)
-    allowed = allowed_as_a_whole(question.ask.precision)
     factor, found = (proof(lines) * (proof(upstreams) if upstreams else 1.0)) ** 2, {}
     for number, part in enumerate(question.ask.inputs.parts.values()):
         if part not in parts:
             continue
-        worst, own = unknown(question, part), _of_fails(on_axes, part)
+        worst, own = unknown(question, part), _of_fails(on_axes, part, weight)
         for group in output_groups(question):
             size = float(effects[number, group].mean())
             mean, of_bend = (float(np.mean(one[:, group] ** 2)) for one in (error, bend))
-            limit = (math.sqrt(mean) + math.sqrt(of_bend)) ** 2 / low
+            most = math.sqrt(mean) + math.sqrt(of_bend)
+            limit = most * most / low
             largest = factor * float(np.max(error[:, group] ** 2))
-            noise = float(np.mean(best.rounding[known][:, group] ** 2)) / BARS**2
-            # If it is more than noise, another measurement has to tell.
-            clear = mean > CLEARLY**2 * noise and mean > (allowed / TIGHTER) ** 2 * size
             squares = mean + own, limit + own, largest + own
             one = _whole(question, part, size, squares, own > 0, lines, upstreams)
-            if clear and one.code == PASS:
-                one = replace(one, code=UNSURE)
             if not worst.lines or (one.code, one.limit) > (worst.code, worst.limit):
                 worst = one
         found[number] = worst
@@ -236,7 +236,7 @@ def _from_own_lines(question: Question, evidence: Evidence, fails: bool) -> dict
 
 
 @QUIETLY
-def _of_fails(on_axes: Evidence, part: Part) -> float:
+def _of_fails(on_axes: Evidence, part: Part, weight: Array) -> float:
     """Return the squared error of the entries of an input that fail on their own axes.
 
     Lines measured the others, with the claims of these corrected.
@@ -244,7 +244,8 @@ def _of_fails(on_axes: Evidence, part: Part) -> float:
     fails = (on_axes.ruling.verdict == FAIL) & part.holds(on_axes.rows)[:, None]
     inputs = on_axes.question.ask.inputs
     units = np.array([inputs.units(row, row + 1) for row in on_axes.rows.tolist()]).reshape(-1, 1)
-    error = np.where(fails, on_axes.residual * units, 0.0)
+    weight = weight if weight.shape == on_axes.claimed.shape[1:] else np.ones(1)
+    error = np.where(fails, on_axes.residual * units * weight, 0.0)
     return float(np.mean(np.nan_to_num(error) ** 2, axis=1).sum())
 
 
@@ -262,9 +263,7 @@ def _whole(
     These are the length of its gradient, and of the error: the estimate, a limit, and what is
     proved.
     """
-    error, limit, proved = (
-        math.sqrt(one / size) if size else (math.inf if one else 0.0) for one in squares
-    )
+    error, limit, proved = (ratio_of(one, size) for one in squares)
     allowed = allowed_as_a_whole(question.ask.precision)
     return Whole(
         error=error,

@@ -84,13 +84,8 @@ def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
     together, known = Together(question), tuple[Whole, ...]()
     endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
-    if decides(question) and not endless.size:
-        together.measure(1)
-    if decides(question) and has_fewer_digits(question) and not endless.size:
-        spent = question.ask.evaluations
-        known = tuple(judge_inputs(question, range(len(question.ask.inputs.parts))).values())
-        if not question.limited:
-            question = replace(question, most=question.most + question.ask.evaluations - spent)
+    if not endless.size and _few_digits(together):
+        question, known = _as_wholes(question)
         verdicts = {one.code for one in known}
         if FAIL in verdicts or verdicts == {PASS}:
             return _examples_of(question, known)
@@ -131,6 +126,23 @@ def _together(question: Question) -> Findings:
         # No example shows the mistake: report how closely lines measured the others.
         certificate = together.certificate(reached, 0, demanded=True)
     return Findings(on_axes, certificate, tuple(agreeing), by_input, others, known)
+
+
+def _few_digits(together: Together) -> bool:
+    """Tell whether the first line shows that f has few digits, so that the whole may decide."""
+    if not decides(together.question):
+        return False
+    together.measure(1)
+    return decides(together.question) and has_fewer_digits(together.question)
+
+
+def _as_wholes(question: Question) -> tuple[Question, tuple[Whole, ...]]:
+    """Judge all inputs as wholes first; what that takes is not taken from the entries."""
+    spent = question.ask.evaluations
+    known = judge_inputs(question, range(len(question.ask.inputs.parts)))
+    if not question.limited:
+        question = replace(question, most=question.most + question.ask.evaluations - spent)
+    return question, tuple(known.values())
 
 
 def _examples_of(question: Question, known: Sequence[Whole]) -> Findings:

@@ -272,7 +272,7 @@ class Together:
             ("precision", True),
         )
         wanted = self.target if self.entrywise else question.rtol * self.typical
-        upstreams = len(question.ask.here) if question.ask.combines else 0
+        upstreams = question.ask.upstreams
         return Certificate(
             lines=lines,
             upstreams=upstreams,

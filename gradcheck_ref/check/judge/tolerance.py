@@ -60,7 +60,7 @@ def least(question: Question, rows: Array, slopes: Array, bars: Array, claimed: 
         return np.full(slopes.shape, question.atol)
     inputs, rtol = question.ask.inputs, question.rtol
     size, scales = np.abs(inputs.x[rows])[:, None], scale(question, rows, slopes, bars)
-    largest, most = scales[:, np.searchsorted(inputs.starts, rows, "right") - 1]
+    largest, most = scales[:, inputs.numbers_of(rows)]
     by_output = np.fmin(largest, most / size)  # if x is zero, the largest
     by_input = np.empty(slopes.shape)
     for target in output_groups(question):

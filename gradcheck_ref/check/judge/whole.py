@@ -52,9 +52,8 @@ ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 # an error of ROUNDINGS times the noise of f is refused.
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
-# A mistake has at least this part of its square at a step far shorter. Slopes that grow by more
-# than STEEPER towards short steps are noise.
-STAYS, STEEPER = 0.7, 1.5
+# A mistake has at least this part of its square at a step far shorter.
+STAYS = 0.7
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
 # few digits. A step that crosses none of its stairs; and how closely a claim is the slope there.
@@ -68,14 +67,14 @@ ROUGH = 20.0
 # entries one of twice the noise.
 ALIKE, FEW_ALIKE = 2.0, 0.5
 
-# f has a kink at x if that explains such a part of the square of an error. The jumps of many kinks
-# cancel, but for one of many.
-# A term of fourth order looks like one, but not STEEP times larger than the truncation of slopes.
+# f has a kink at x if that explains such a part of the square of an error: the jumps of many kinks
+# cancel in part. A term of fourth order looks like a kink, but not STEEP times larger than the
+# truncation of slopes.
 KINKED, STEEP = 1 / 10, 7.0
 
 
 class Look(NamedTuple):
-    """Claims and slopes along the lines at one step."""
+    """Claims and slopes along the lines at one step, weighted."""
 
     claimed: Array  # (lines, columns), like slopes and middles
     slopes: Array
@@ -91,7 +90,7 @@ class Look(NamedTuple):
 
 
 class Square(NamedTuple):
-    """A length, squared, and what may be wrong with it, all in the unit of f."""
+    """A length, squared, and what may be wrong with it, all in the unit of a typical slope."""
 
     size: float  # of the gradient itself
     error: float  # of the error of the claim: the mean product of residuals
@@ -180,7 +179,7 @@ class Group:
         self.question, self.most, self.alike, ask = question, most, alike, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
         self.chords = Chorder(question.noise, stretches, seed)
-        self.upstreams = len(ask.here) if ask.combines else 0
+        self.upstreams = ask.upstreams
         self.lines: list[Dithered] = []
         self.looks: list[Look] = []
         independent = min(ask.here.size, ask.outputs.size)
@@ -207,7 +206,9 @@ class Group:
         found = self.chords.measure(lines, step)
         pairs = zip(lines, found.steps.tolist(), strict=True)
         claimed = np.array([self._claimed(line, t) for line, t in pairs])
-        return Look(claimed * self.chords.weight, *found[1:3], found.steps, found.stuck)
+        weight = self.chords.weight
+        slopes, middles = found.slopes * weight, found.middles * weight
+        return Look(claimed * weight, slopes, middles, found.steps, found.stuck)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -296,9 +297,8 @@ class Group:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
-        level = closer.slopes <= STEEPER * found.slopes + closer.doubt()
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
-        return True if self._exceeds(closer, refused) and level and quiet else None
+        return True if self._exceeds(closer, refused) and quiet else None
 
     @QUIETLY
     def _is_literal(self, found: Square) -> bool:
@@ -358,7 +358,7 @@ class Group:
             passes = found.limit(low, allowed) <= allowed and (size > 0 or found.limit(low) == 0)
             verdict = max(verdict, PASS if passes else UNSURE)
             numbers = error, error + found.spread, found.limit(low), found.proved
-            ratios.append([_ratio(one, size) for one in (*numbers, allowed)])
+            ratios.append([ratio_of(one, size) for one in (*numbers, allowed)])
         error, more, limit, proved, allowed = max(ratios, key=lambda one: one[2])
         return Whole(
             error=error,
@@ -372,7 +372,7 @@ class Group:
         )
 
 
-def _ratio(square: float, size: float) -> float:
+def ratio_of(square: float, size: float) -> float:
     """Return one length over another, from their squares."""
     if size > 0:
         return math.sqrt(square / size)
@@ -416,6 +416,11 @@ def effects_of(question: Question) -> Array | None:
     return found
 
 
+def end_of(question: Question) -> float:
+    """Return how many evaluations the check may have after inputs were judged as wholes."""
+    return question.most if question.limited else question.ask.evaluations + MOST
+
+
 def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]:
     """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
 
@@ -424,13 +429,13 @@ def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
-    end = question.most if question.limited else question.ask.evaluations + MOST
     order = sorted(numbers)
     todo = [[number] for number in order]
     if order and effects is not None:
         by_effect = np.nan_to_num(effects.sum(axis=1))
         todo = [sorted(order, key=lambda number: -by_effect[number])]
     found: dict[int, Whole] = {}
+    end = end_of(question)
     while todo:
         group = todo.pop(0)
         stretches = [parts[number].stretch for number in group]

@@ -16,6 +16,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
 from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
+from gradcheck_ref.structure.units import output_weights
 
 # The first steps, in units of x: from the longest one down, each half of the one before, along so
 # many lines. They end where noise has become a hundred times the least cost, or where truncation is
@@ -25,7 +26,7 @@ CLEARLY_WORSE, SHARP_ENOUGH = 100.0, 1e-11
 
 # If the cost first rises and then collapses, by more than truncation can, these steps lie within
 # one stair of f, and show nothing.
-COLLAPSED, RISING = 1e3, 4.0
+COLLAPSED = 1e3
 
 # The step of a line is drawn between these multiples of the chosen one.
 FACTORS = 0.8, 1.25
@@ -48,12 +49,12 @@ BITS = 23, 10, 7
 
 
 class Chords(NamedTuple):
-    """Slopes along some lines at one step."""
+    """Slopes along some lines at one step, in the unit of f."""
 
     steps: Array  # (lines,)
     slopes: Array  # (lines, columns)
     middles: Array  # (lines, columns): the means of the two values
-    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
+    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces, weighted
 
 
 class Fineness:
@@ -90,6 +91,11 @@ class Fineness:
         return np.asarray(np.fmax(np.abs(self.low), np.abs(self.high)))
 
     @property
+    def moves(self) -> Array:
+        """Which outputs have had more than one value."""
+        return np.asarray(self.low < self.high)
+
+    @property
     def of_format(self) -> Array:
         """The spacing of numbers in the shortest format that holds all values."""
         spacing = self.eps
@@ -100,7 +106,7 @@ class Fineness:
     @property
     def resolution(self) -> Array:
         """The step between values, as they show it; that of the format if they never change."""
-        shown = np.isfinite(self.divisor) & (self.low < self.high)
+        shown = np.isfinite(self.divisor) & self.moves
         return np.fmax(np.where(shown, self.divisor, self.of_format), self.known)
 
 
@@ -119,7 +125,8 @@ class Chorder:
     Attributes
     ----------
     weight : ndarray, shape (columns,)
-        The unit of each column: no output counts more than a typical one.
+        Makes a typical slope 1, so that no square overflows or vanishes in any unit of f; and no
+        output counts more than a typical one.
     steps : tuple of float
         The steps to measure at: two, and a far shorter one. Empty if f cannot be measured.
     level, truncation : float
@@ -158,15 +165,14 @@ class Chorder:
             some = list(zip(lines, steps.tolist(), strict=True))[start : start + each]
             values = self.ask.many([(line, side * t) for line, t in some for side in (1, -1)])
             self.values.notice(values)
-            moved += ((values[::2] - values[1::2]) ** 2).sum(axis=0)
+            moved += np.abs(values[::2] - values[1::2]).sum(axis=0)
             found.append(values if self.mix is None else values @ self.mix.T)
         ahead, behind = np.concatenate(found)[::2], np.concatenate(found)[1::2]
         slopes, middles = (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2
         # Rounding is independent of the line only if the output crosses some of its steps.
         fine = self.values.resolution
-        hidden = np.where(np.sqrt(moved / len(lines)) < CROSSED * fine, fine, 0.0)
-        stuck = self._in_columns(hidden) / (24 * step**2)
-        return Chords(steps, slopes * self.weight, middles * self.weight, stuck)
+        hidden = np.where(moved / len(lines) < CROSSED * fine, fine, 0.0)
+        return Chords(steps, slopes, middles, self._in_columns(hidden) / (24 * step**2))
 
     def floor(self, step: float) -> Array:
         """Return the mean square that the resolution of the outputs leaves in a slope."""
@@ -186,8 +192,10 @@ class Chorder:
 
     def _in_columns(self, errors: Array) -> Array:
         """Return the mean squares of independent errors of the outputs, by column."""
-        squares = errors**2 if self.mix is None else self.mix**2 @ errors**2
-        return np.asarray(self.weight**2 * squares)
+        largest = self.weight.max(initial=0.0)
+        squares = (errors * largest) ** 2
+        squares = squares if self.mix is None else self.mix**2 @ squares
+        return np.asarray((self.weight / largest) ** 2 * squares)
 
     # --- the steps --------------------------------------------------------------------------------
 
@@ -205,10 +213,9 @@ class Chorder:
         else:
             return False
         if self.mix is None:
-            moved = np.sqrt(np.nan_to_num(np.nanmean(slopes**2, axis=(0, 1))))
-            typical = np.median(moved[moved > 0]) if moved.any() else 1.0
-            self.weight = typical / np.fmax(moved, typical)
-        cost = self._costs(steps, slopes * self.weight)
+            moved = np.sqrt(np.nan_to_num(np.nanmean((slopes * self.weight) ** 2, axis=(0, 1))))
+            self.weight = self.weight * output_weights(moved)
+        cost = self._costs(steps, slopes)
         steps = steps[1:]
         noise, bend, power = balance(steps, cost)
         expected = averaged * noise / steps**2 + bend * steps**power
@@ -230,22 +237,21 @@ class Chorder:
         while steps[-1] > SHORTEST:
             steps.append(steps[-1] / 2)
             slopes.append(self.measure(lines, steps[-1]).slopes)
+            largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0)
+            self.weight = np.full(self.weight.shape, 1 / largest if largest else 1.0)
             cost = self._costs(np.array(steps), np.array(slopes))
-            if (
-                len(cost) > 1
-                and cost[-1] < cost[-2] / COLLAPSED
-                and cost[-2] > RISING * cost[:-1].min()
-            ):
+            risen = len(cost) > 1 and cost[-2] > cost[:-1].min()
+            if risen and cost[-1] < cost[-2] / COLLAPSED:
                 return np.array(steps[:-1]), np.array(slopes[:-1])
             noisy = len(cost) > 2 and cost[-1] > CLEARLY_WORSE * cost.min()
-            if noisy or cost[-1] <= SHARP_ENOUGH * np.mean(slopes[-1] ** 2):
+            if noisy or cost[-1] <= SHARP_ENOUGH * np.mean((slopes[-1] * self.weight) ** 2):
                 break
         return np.array(steps), np.array(slopes)
 
     def _costs(self, steps: Array, slopes: Array) -> Array:
         """Return for each step but the first the mean square of the change from the one before."""
         floors = np.array([self.floor(step) for step in steps[1:].tolist()])
-        changes = np.diff(slopes, axis=0) ** 2 + floors[:, None]
+        changes = (np.diff(slopes, axis=0) * self.weight) ** 2 + floors[:, None]
         return np.asarray(np.nan_to_num(np.mean(changes, axis=(1, 2)), nan=np.inf))
 
 

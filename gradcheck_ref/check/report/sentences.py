@@ -1,7 +1,7 @@
 """The sentences of a report: the verdict first, then the likely mistake and what to try."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,14 +9,20 @@ import numpy as np
 from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.hides.blind import BlindSpot
 from gradcheck_ref.check.report.table import numbers_of
-from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
-from gradcheck_ref.check.report.unsure import by_lines, random_lines, undecided
+from gradcheck_ref.check.report.text import (
+    entries_that,
+    listed,
+    random_lines,
+    short,
+    tidy,
+    with_rtol,
+)
+from gradcheck_ref.check.report.unsure import by_lines, undecided
 from gradcheck_ref.check.report.wholes import (
     as_share,
     inputs_as_a_whole,
     what_could_hide,
     where_it_begins,
-    whole_lines,
     worst_whole,
 )
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Pair
@@ -48,19 +54,12 @@ def _atol(report: Any) -> str:
     return "by scale" if report.atol is None else tidy(f"{report.atol:g}")
 
 
-def _listed(names: Iterable[str], shown: int = 4) -> str:
-    """Join names without repeats; if there are many, the first ones and the number of others."""
-    names = list(dict.fromkeys(names))
-    more = len(names) - shown
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:shown])} and {more} more"
-
-
 # --- pass -------------------------------------------------------------------------------------
 
 
 def _passed(report: Any) -> Iterator[str]:
     """Say which entries agree and how closely, then what a pass does not prove."""
-    names = _listed(pair.input.name for pair in report.pairs if pair.entries)
+    names = listed(pair.input.name for pair in report.pairs if pair.entries)
     n, of = report.compared, report.entries
     count = f"all {of} entries agree" if n == of > 1 else entries_that(n, of, "agrees", "agree")
     used, certificate = f", using {_share(report)} of the allowed error", report.certificate
@@ -71,11 +70,9 @@ def _passed(report: Any) -> Iterator[str]:
             f"{1 / certificate.chance:,.0f}"
         )
     if report.by_whole:
-        count, used = (
-            "right as a whole",
-            f", to {as_share(worst_whole(report).limit)} of the gradient",
-        )
-        used += f", along {whole_lines(worst_whole(report))}"
+        worst = worst_whole(report)
+        count = "right as a whole"
+        used = f", to {as_share(worst.limit)} of the gradient, along {random_lines(worst)}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
     if report.by_whole:
         yield f"but: {what_could_hide(report)}"
@@ -92,7 +89,7 @@ def _passed(report: Any) -> Iterator[str]:
         flat.append(f"along {random_lines(certificate)}")
     if flat:
         yield (
-            f"note: f is flat near this point ({_listed(flat)}), so a gradient of 0 is right. Is "
+            f"note: f is flat near this point ({listed(flat)}), so a gradient of 0 is right. Is "
             "this intended, or is something clipped, rounded or switched off?"
         )
     yield from hidden(report)
@@ -125,7 +122,7 @@ def hidden(report: Any) -> Iterator[str]:
     for spot in report.blind_spots:
         kinds.setdefault((spot.kind, spot.reason), []).append(spot)
     for first, *others in list(kinds.values())[:3]:
-        also = f"; the same for {_listed(spot.subject for spot in others)}" if others else ""
+        also = f"; the same for {listed(spot.subject for spot in others)}" if others else ""
         yield f"this point cannot show: {first.sentence} ({first.reason}); {first.advice}{also}"
 
 
@@ -204,7 +201,7 @@ def _others(report: Any, told: Pair) -> Iterator[str]:
             kind = {FAIL: "also wrong", UNSURE: "unsure", PASS: "right"}[code]
             kinds.setdefault(kind, []).append(report.title(pair) + count * (code != PASS))
     if kinds:
-        yield "; ".join(f"{kind}: {_listed(names)}" for kind, names in kinds.items())
+        yield "; ".join(f"{kind}: {listed(names)}" for kind, names in kinds.items())
 
 
 def _guesses(report: Any) -> Iterator[str]:
@@ -227,5 +224,5 @@ def _guesses(report: Any) -> Iterator[str]:
             kinds.setdefault((sentence, advice), []).append(subject)
     several = len({pair.input.name for pair in report.pairs}) > 1
     for (sentence, advice), names in kinds.items():
-        yield f"looks like: {f'{_listed(names)}: ' if several else ''}{sentence}"
+        yield f"looks like: {f'{listed(names)}: ' if several else ''}{sentence}"
         yield f"try: {advice}"

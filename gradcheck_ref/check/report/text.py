@@ -4,6 +4,8 @@ import math
 import re
 import shutil
 import textwrap
+from collections.abc import Iterable
+from typing import Any
 
 from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.words import setting
@@ -37,6 +39,20 @@ def entries_that(count: int, of: int, one: str, many: str, kind: str = "") -> st
     """Count entries: *2 of 3 entries agree*, *1 of 3 entries agrees*, *the only entry agrees*."""
     counted = f"the only {kind}entry" if of == 1 else f"{count} of {of} {kind}entries"
     return f"{counted} {one if count == 1 else many}"
+
+
+def listed(names: Iterable[str], shown: int = 4) -> str:
+    """Join names without repeats; if there are many, the first ones and the number of others."""
+    names = list(dict.fromkeys(names))
+    more = len(names) - shown
+    return ", ".join(names) if more <= 1 else f"{', '.join(names[:shown])} and {more} more"
+
+
+def random_lines(measured: Any) -> str:
+    """Name the random lines, and the combinations of outputs, behind a certificate or a whole."""
+    lines = f"{measured.lines} random line{'s' * (measured.lines != 1)}"
+    combinations = f" and {measured.upstreams} random combinations of the outputs"
+    return f"{lines}{combinations if measured.upstreams else ''}"
 
 
 # --- numbers ----------------------------------------------------------------------------------

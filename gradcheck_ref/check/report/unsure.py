@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradcheck_ref.check.report.table import numbers_of, worst_of
-from gradcheck_ref.check.report.text import entries_that, short, tidy, with_rtol
+from gradcheck_ref.check.report.text import entries_that, random_lines, short, tidy, with_rtol
 from gradcheck_ref.check.report.wholes import inputs_as_a_whole
 from gradcheck_ref.check.results import ALL_STEPS, FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
@@ -72,13 +72,6 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     if report.digits:
         more = f"let f return all digits (its values have {report.digits}), or {more}"
     return said, evidence, f"{more}, or check fewer inputs at once{_accept(certificate.rtol)}"
-
-
-def random_lines(certificate: Certificate) -> str:
-    """Name the random lines that measured many entries at once."""
-    lines = f"{certificate.lines} random line{'s' * (certificate.lines != 1)}"
-    combinations = f" and {certificate.upstreams} random combinations of the outputs"
-    return lines + combinations * (certificate.upstreams > 0)
 
 
 def _accept(rtol: float) -> str:

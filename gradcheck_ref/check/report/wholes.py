@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from gradcheck_ref.check.report.text import short
+from gradcheck_ref.check.report.text import listed, short
 from gradcheck_ref.check.results import FAIL, PASS, Whole
 
 # The names of at most so many inputs are listed.
@@ -30,12 +30,6 @@ def worst_whole(report: Any) -> Whole:
     return worst
 
 
-def whole_lines(one: Whole) -> str:
-    """Name the lines behind a result."""
-    combinations = f" and {one.upstreams} random combinations of the outputs"
-    return f"{one.lines} random lines{combinations * (one.upstreams > 0)}"
-
-
 def what_could_hide(report: Any) -> str:
     """Say how many entries could be wrong unseen, in the input where these are most."""
     one = max(report.inputs, key=lambda one: float(one.hidden))
@@ -43,16 +37,20 @@ def what_could_hide(report: Any) -> str:
     hides = "noise hides the errors of single entries"
     if report.digits:
         hides = f"no value of f has more than {report.digits} digits, too few for single entries"
-    if one.hidden < 1:
+    most = _most(one)
+    if not most:
         return f"{hides}; a typical entry{where} that is lost would show, but a small one would not"
-    most = math.ceil(min(one.hidden, one.entries))
     return f"{hides}; up to {most:,} of {one.entries:,} typical entries{where} could be lost unseen"
 
 
 def could_hide(one: Whole) -> str:
     """Count the entries of typical size that could be lost unseen, in a few words."""
-    most = math.ceil(min(one.hidden, one.entries)) if one.hidden >= 1 else 0
+    most = _most(one)
     return f"{most:,} of {one.entries:,} typical entries could hide" if most else "none could hide"
+
+
+def _most(one: Whole) -> int:
+    return math.ceil(min(one.hidden, one.entries)) if one.hidden >= 1 else 0
 
 
 def in_the_table(report: Any) -> Iterator[str]:
@@ -80,19 +78,14 @@ def inputs_as_a_whole(report: Any) -> str:
         for one in report.inputs
         if one.code not in (PASS, FAIL)
     ]
-    said = [_few(wrong)] if wrong else []
-    said += [f"right {_are(right)} {_few(right)}"] if right else []
-    said += [f"unsure {_are(unsure)} {_few(unsure)}"] if unsure else []
+    said = [listed(wrong, SHOWN)] if wrong else []
+    said += [f"right {_are(right)} {listed(right, SHOWN)}"] if right else []
+    said += [f"unsure {_are(unsure)} {listed(unsure, SHOWN)}"] if unsure else []
     return f"as a whole: {'; '.join(said)}"
 
 
 def _are(names: list[str]) -> str:
     return "are" if len(names) > 1 else "is"
-
-
-def _few(names: list[str]) -> str:
-    more = len(names) - SHOWN
-    return ", ".join(names) if more <= 1 else f"{', '.join(names[:SHOWN])} and {more} more"
 
 
 def where_it_begins(report: Any) -> Iterator[str]:
