@@ -10,6 +10,11 @@ LINES = np.array([[1.0, 1.0, 1.0], [1.0, -1.0, 1.0], [-1.0, 1.0, 1.0], [1.0, 1.0
 ERRORS = np.array([0.0, 0.5, -1.0])
 RESIDUALS = LINES @ ERRORS
 
+# A claim that is three times too large. What is measured along four lines is off by OFF.
+RIGHT, OFF = np.array([2.0, 4.0, -1.0]), np.array([0.125, -0.125, 0.125, 0.125])
+ALONG = LINES[[1, 0, 2, 3]]
+OF_CLAIM = ALONG @ (3 * RIGHT) - (ALONG @ RIGHT + OFF)
+
 # On which an error of -3 in entry 4 is to be found, with half of one in entry 0 beside it.
 CHOSEN = np.random.default_rng(11).choice([-1.0, 1.0], size=(4, 6))
 
@@ -152,13 +157,51 @@ def check_one_of_a_thousand_is_found(sub):
         found("error", sub, r, lines).gives(off, rtol=1e-6)
 
 
-@after(check_the_residuals, check_the_suspect)
+def check_the_repaired_slopes(sub):
+    """The slopes of f are those that the claim gives, minus its residuals."""
+    mistakes = {
+        "that judges the claim as it is; judge the repaired one": np.zeros(4),
+        "claimed minus measured is the residual, so what is measured?": [False, False, False, True],
+        "the claim is wrong, so its slopes are no reference": [False, False, True, False],
+        "residuals are differences of slopes, not slopes": [False, True, False, False],
+    }
+    slips = {"True is for a repair that fits": [False, True, True, True]}
+    expected = np.array([True, False, False, False])
+    repairs(sub, RIGHT * [[1], [2], [3], [5]]).gives(expected, mistakes, slips=slips)
+
+
+@builds_on(check_the_repaired_slopes)
+def check_the_repair_fits_all_lines(sub):
+    """A repair mends the claim only if all lines accept it; several repairs may, or none."""
+    errors = np.array([[0, 0, 0], [2, -2, 0], [-1, -1, -1], [1, 2, 1], [-0.25, -0.25, -0.25]])
+    off = errors @ ALONG.T - OFF
+    mistakes = {
+        "one line is not enough: errors cancel; all lines have to accept it": AnyOf(
+            (np.abs(off) <= 0.5).any(axis=1), *(np.abs(off[:, [0, -1]]) <= 0.5).T
+        ),
+        "take absolute values: -3 is below the allowed 0.5, too": (off <= 0.5).all(axis=1),
+        "in a sum or a mean over the lines residuals cancel": AnyOf(
+            np.abs(off.sum(axis=1)) <= 0.5, np.abs(off.mean(axis=1)) <= 0.5
+        ),
+        "the mean hides a line that refuses": np.abs(off).mean(axis=1) <= 0.5,
+    }
+    expected = np.array([True, False, False, False, False])
+    repairs(sub, RIGHT + errors).gives(expected, mistakes)
+    mistakes = {"several repairs may fit: judge each alone": [False, True, False]}
+    near = RIGHT + np.array([[0.25, 0, 0], [0, 0, 0], [0, 0, 1]])
+    repairs(sub, near).gives(np.array([True, True, False]), mistakes)
+    none = repairs(sub, near[2:])
+    none.gives(np.array([False]), {"the best of them need not fit": [True]})
+
+
+@after(check_the_residuals, check_the_suspect, check_the_repair_fits_all_lines)
 def check_inputs_are_left_alone(sub):
     """No function changes its arguments."""
     Call(sub, "slope_along", SUM_OF_SQUARES, X, LINES[1], h=H).leaves_its_arguments()
     Call(sub, "residuals", SUM_OF_SQUARES, X, 2 * X, LINES, h=H).leaves_its_arguments()
     Call(sub, "certificate", -RESIDUALS).leaves_its_arguments()
     found("i", sub, -RESIDUALS, LINES).leaves_its_arguments()
+    repairs(sub, RIGHT * [[1], [2]]).leaves_its_arguments()
 
 
 @after(check_one_of_a_thousand_is_found)
@@ -167,6 +210,10 @@ def heldout_many_entries(sub):
     lines = drawn(3, 24, 5000)
     found("i", sub, -0.5 * lines[:, 4999], lines).gives(4999)
     found("error", sub, np.array([2.0]), np.array([[-1.0]])).gives(-2.0)
+    right = np.random.default_rng(4).normal(size=5000)
+    repaired = np.stack([right, right[::-1], -right])
+    call = Call(sub, "mends", lines @ (-2 * right), lines, -right, repaired, 1e-6)
+    call.gives(np.array([True, False, False]))
 
 
 def drawn(seed, lines, n):
@@ -177,6 +224,11 @@ def drawn(seed, lines, n):
 def certificate(name, sub, r):
     """Prepare a call, to look at one of its two numbers."""
     return Part(sub, "certificate", r, part=name, parts=("bound", "confidence"))
+
+
+def repairs(sub, repaired):
+    """Prepare a call, to judge repairs of the claim that is three times too large."""
+    return Call(sub, "mends", OF_CLAIM, ALONG, 3 * RIGHT, repaired, 0.5)
 
 
 def found(name, sub, r, lines):

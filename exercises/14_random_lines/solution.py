@@ -40,3 +40,12 @@ def suspect(residuals, lines):
     i = np.argmax(np.abs(matches))
     return i, matches[i]
     # --- end ---
+
+
+def mends(residuals, lines, claimed, repaired, allowed):
+    """For each row of ``repaired``, a repair of ``claimed``: whether all lines accept it."""
+    # --- your code ---
+    # The slopes are those of f, whatever is claimed: the residuals of the claim contain them.
+    slopes = lines @ claimed - residuals
+    return np.abs(repaired @ lines.T - slopes).max(axis=1) <= allowed
+    # --- end ---

@@ -38,6 +38,13 @@ def suspect(residuals, lines):
     # --- end ---
 
 
+def mends(residuals, lines, claimed, repaired, allowed):
+    """For each row of ``repaired``, a repair of ``claimed``: whether all lines accept it."""
+    # --- your code ---
+    raise NotImplementedError("exercise 14, task 6: mends")
+    # --- end ---
+
+
 if __name__ == "__main__":
     n, lines = 100_000, 24  # a million takes half a gigabyte
     rng = np.random.default_rng(14)
@@ -54,3 +61,16 @@ if __name__ == "__main__":
         seen = np.sum(np.abs(r) > 0.005)
         print(f"{name:16} no entry is off by more than {bound:.1e}, with probability {sure:.7f};")
         print(f"{'':16} {seen} of {lines} lines show it, and suspect [{i}], off by {error:.1e}")
+
+    mistakes = [2 * right, -right, np.roll(right, 1), right[::-1]]
+    wrong = mistakes[rng.integers(4)]  # which one?
+    repairs = {
+        "half of it": wrong / 2,
+        "minus it": -wrong,
+        "rolled back": np.roll(wrong, -1),
+        "reversed": wrong[::-1],
+    }
+    r = residuals(lambda x: weights @ np.sin(x), x, wrong, vs, 1e-4)
+    fits = mends(r, vs, wrong, np.stack([*repairs.values()]), 1e-3)
+    for name, fit in zip(repairs, fits, strict=True):
+        print(f"{name:16} {'mends' if fit else 'does not mend'} the last gradient")

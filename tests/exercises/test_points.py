@@ -132,8 +132,8 @@ SLIPS = """
 11 no beta | + eps) + beta | + eps) | 15 | 11.1 | where is beta?
 12 a sign | dw[:, :, p, q] = np | dw[:, :, p, q] = -np | 16 | 12.3 | the sign
 13 brackets | / (2 * h) | / 2 * h | 15.5 | 13.4 | multiplies by h
-14 brackets | / (2 * h) | / 2 * h | 14.5 | 14.3 | multiplies by h
-14 off by one | return i, | return i + 1, | 16 | 14.7 | next to it
+14 brackets | / (2 * h) | / 2 * h | 18.5 | 14.3 | multiplies by h
+14 off by one | return i, | return i + 1, | 20 | 14.7 | next to it
 """
 
 

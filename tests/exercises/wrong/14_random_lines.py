@@ -59,4 +59,32 @@ returns_the_error_first | return i, matches[i] |
     return matches[i], i | i comes first, then its error
 multiplies_in_place | matches = residuals @ lines / len(lines) |
     lines *= residuals[:, None]; matches = lines.mean(axis=0) | work on a copy
+judges_the_claim_itself | np.abs(repaired @ lines.T - slopes) |
+    np.abs(residuals + 0 * repaired[:, :1]) | judge the repaired one
+adds_the_residuals_to_the_slopes | lines @ claimed - residuals |
+    lines @ claimed + residuals | so what is measured?
+compares_with_the_slopes_of_the_claim | lines @ claimed - residuals |
+    lines @ claimed | its slopes are no reference
+takes_residuals_for_slopes | lines @ claimed - residuals | residuals | not slopes
+says_true_where_it_does_not_fit | <= allowed | > allowed | True is for a repair that fits
+asks_one_line | np.abs(repaired @ lines.T - slopes).max(axis=1) |
+    np.abs(repaired @ lines.T - slopes)[:, 0] | one line is not enough
+accepts_a_repair_that_any_line_accepts | np.abs(repaired @ lines.T - slopes).max(axis=1) |
+    np.abs(repaired @ lines.T - slopes).min(axis=1) | one line is not enough
+compares_with_the_sign | np.abs(repaired @ lines.T - slopes).max(axis=1) |
+    (repaired @ lines.T - slopes).max(axis=1) | take absolute values
+adds_up_over_the_lines | np.abs(repaired @ lines.T - slopes).max(axis=1) |
+    np.abs((repaired @ lines.T - slopes).sum(axis=1)) | residuals cancel
+averages_over_the_lines | np.abs(repaired @ lines.T - slopes).max(axis=1) |
+    np.abs(repaired @ lines.T - slopes).mean(axis=1) | the mean hides a line
+picks_the_best_repair | return np.abs(repaired @ lines.T - slopes).max(axis=1) <= allowed |
+    off = np.abs(repaired @ lines.T - slopes).max(axis=1); return off == off.min() |
+    judge each alone
+picks_the_best_of_the_small | return np.abs(repaired @ lines.T - slopes).max(axis=1) <= allowed |
+    off = np.abs(repaired @ lines.T - slopes).max(axis=1);
+    return off <= max(allowed, off.min()) | the best of them need not fit
+returns_the_number_of_the_best | return np.abs(repaired @ lines.T - slopes).max(axis=1) <= allowed |
+    return np.argmin(np.abs(repaired @ lines.T - slopes).max(axis=1)) | the shape
+keeps_the_slopes_in_residuals | slopes = lines @ claimed - residuals |
+    residuals -= lines @ claimed; slopes = -residuals | work on a copy
 """
