@@ -237,6 +237,7 @@ MENDED = {
         "2 * X.T @ error,": "2 * X.T @ error / len(y),",
         "np.add(total, 2 * x, out=total)": "2 * x",
     },
+    "docs/check/what_is_wrong.md": {"return before.T @ X\n": "return X.T @ before\n"},
     "docs/check/second_order.md": {
         "(p * (X @ v))": "(p * (1 - p) * (X @ v))",
         " + np.array([0.1 * v[1], 0.0])": "",
