@@ -31,6 +31,9 @@ MEANING = {
     "nothing to compare": "there is no entry. Check another shape, too",
 }
 
+# A row names at most so many inputs with a mistake, so that it stays short for a large model.
+MOST_NAMED = 3
+
 # Names, and a text for each.
 Rows = list[tuple[str, str]]
 
@@ -149,14 +152,27 @@ def _missed(planted: Iterable[Any]) -> str:
     for one in planted:
         whys = found.setdefault((one.function, one.input), {})
         whys[one.mistake] = one.why and whys.get(one.mistake, one.why)
-    by_why: dict[str, list[str]] = {}
+    by_why: dict[str, dict[str, list[str]]] = {}
     for (_, name), whys in found.items():
         if len(whys) > 1 and len(set(whys.values())) == 1:
             whys = {"any mistake": next(iter(whys.values()))}
         for mistake, why in whys.items():
-            by_why.setdefault(why, []).append(f"{mistake} in {name}" if name else mistake)
+            by_why.setdefault(why, {}).setdefault(mistake, []).append(name)
     by_why.pop("", None)
-    return "; ".join(f"{', '.join(dict.fromkeys(all_))} ({why})" for why, all_ in by_why.items())
+    return "; ".join(
+        f"{', '.join(_in(names, mistake) for mistake, names in made.items())} ({why})"
+        for why, made in by_why.items()
+    )
+
+
+def _in(names: list[str], mistake: str) -> str:
+    """Say in which inputs a mistake is, two of many; a function of one input needs no name."""
+    if "" in names:
+        return mistake
+    *first, last = dict.fromkeys(names)
+    if len(first) > MOST_NAMED - 1:
+        first, last = first[: MOST_NAMED - 1], f"{len(first) + 2 - MOST_NAMED} more"
+    return f"{mistake} in {', '.join(first)}{' and ' if first else ''}{last}"
 
 
 class FunctionAudit(Audit):

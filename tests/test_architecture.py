@@ -46,7 +46,8 @@ CALL = f"{KNOBS} check.call check.call.*"
 MEASURE = f"{CALL} check.measure check.measure.*"
 CLAIM = f"{MEASURE} check.claim check.claim.*"
 JUDGE = f"{CLAIM} check.judge check.judge.*"
-DIAGNOSE = "check.diagnose check.diagnose.*"
+MISTAKES = "check.mistakes check.mistakes.*"
+DIAGNOSE = f"{MISTAKES} check.diagnose check.diagnose.*"
 HIDES = "check.hides check.hides.*"
 REPORT = "check.report check.report.*"
 TALK = "conversation conversation.*"
@@ -74,7 +75,9 @@ LAW = [
         because="what is claimed is known before it is judged"),
     Row("check.judge check.judge.*", f"{GROUND} stage?_* {JUDGE}",
         because="what is judged has been measured, and is not worded yet"),
-    Row(DIAGNOSE, f"{GROUND} {KNOBS} {DIAGNOSE}",
+    Row(MISTAKES, MISTAKES,
+        because="a table of mistakes is about arrays, whoever judges them"),
+    Row("check.diagnose check.diagnose.*", f"{GROUND} {KNOBS} {DIAGNOSE} check.judge.looks",
         because="a diagnosis is made of results, and calls nothing"),
     Row("check.hides.running", "", others="", because="the plugin may look at it at any time"),
     Row(HIDES, f"{GROUND} {JUDGE} {DIAGNOSE} {HIDES}",

@@ -5,6 +5,7 @@ import os
 import re
 from pathlib import Path
 
+import numpy  # noqa: F401  (a run inside this process would import it, and then forget it)
 import pytest
 
 from conftest import FENCE
@@ -13,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "check" / "audit.md").read_text(encoding="utf-8")
 
 if HAS_TORCH := bool(importlib.util.find_spec("torch")):
-    import torch  # noqa: F401  (a run inside this process would import it, and then forget it)
+    import torch  # noqa: F401  (for the same reason)
 with_torch = pytest.mark.skipif(not HAS_TORCH, reason="torch is not installed")
 
 
@@ -52,47 +53,52 @@ import numpy as np
 import pytest
 from gradcheck_ref import assert_gradient, assert_vjp
 
-X, ZERO = np.array([0.5, 1.0, 2.0]), np.zeros(3)
+X, ZERO = np.array([0.5, 1.0, -2.0]), np.zeros(3)
 
-def cube(x):
-    return np.sum(x**3)
+def quartic(x):
+    return np.sum(x**4)
 
 def test_good():
     assert_vjp(np.sin, X, lambda upstream, x: upstream * np.cos(x))
 
 def test_loose(gradcheck):
-    gradcheck.assert_gradient(cube, X, 3 * X**2, rtol=1e-2)
+    gradcheck.assert_gradient(quartic, X, 4 * X**3, rtol=1e-2)
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_ones(n):
-    assert_gradient(cube, np.ones((n, n)), 3 * np.ones((n, n)))
+    assert_gradient(quartic, np.ones((n, n)), 4 * np.ones((n, n)))
 
 def test_two_points():
     for x in (np.zeros(3), X):
-        assert_gradient(lambda x: np.sum(x**3), x, lambda x: 3 * x**2, unsure="pass")
+        assert_gradient(lambda x: np.sum(x**4), x, lambda x: 4 * x**3, unsure="pass")
 
 def test_zeros():
-    assert_gradient(cube, ZERO, ZERO, unsure="pass")
+    assert_gradient(quartic, ZERO, ZERO, unsure="pass")
 
 def test_two_functions():
-    assert_gradient(cube, X, 3 * X**2)
-    assert_gradient(lambda a, b: np.sum(a) + 0 * b, (X, 1.0), (np.ones(3), 0.0))
+    assert_gradient(quartic, X, 4 * X**3)
+    assert_gradient(lambda a, b: np.sum(a**2) + 0 * b, (X, 1.0), (2 * X, 0.0))
+
+def test_equal_gradients():
+    f = lambda a, b, c, d, e: np.sum((a + b + c + d + e) ** 2)
+    assert_gradient(f, 5 * (X,), 5 * (10 * X,))
 
 def test_kink():
     assert_gradient(lambda x: np.sum(np.abs(x)), ZERO, X / 4, unsure="pass")
 
 def test_meant_to_be_empty():
-    assert_gradient(cube, np.zeros(0), np.zeros(0), empty="pass")
+    assert_gradient(quartic, np.zeros(0), np.zeros(0), empty="pass")
 
 def test_without_any():
     pass
 """
-WRONG = "\ndef test_wrong():\n    assert_gradient(cube, X, X)\n"
+WRONG = "\ndef test_wrong():\n    assert_gradient(quartic, X, X)\n"
 WIDE = """
-7 of 9 tests would also pass with these mistakes in the gradient:
+8 of 10 tests would also pass with these mistakes in the gradient:
+test_it.py::test_equal_gradients     the gradient of another input in a, b and 3 more (the point)
 test_it.py::test_kink                any mistake (the error bars)
 test_it.py::test_loose               a relative error of 1e-3 (the tolerance)
-test_it.py::test_ones[2] and 2 more  a transposition (the point)
+test_it.py::test_ones[2] and 2 more  the sign lost, a transposition, slices moved by one (the point)
 test_it.py::test_two_functions       any mistake in b (the point)
 test_it.py::test_zeros               any mistake (the point)
 - the point: the mistake changes nothing there. Check at another point, too
@@ -103,7 +109,7 @@ test_it.py::test_zeros               any mistake (the point)
 
 def test_the_table_lists_the_mistakes_that_each_test_would_miss(run):
     result = run(TESTS, "--gradcheck-audit", width=100)
-    result.assert_outcomes(passed=11)
+    result.assert_outcomes(passed=12)
     assert result.ret == 0
     assert table(result) == WIDE.strip().splitlines()
 
@@ -112,14 +118,14 @@ def test_a_narrow_terminal_gets_the_same_table(run):
     narrow = table(run(TESTS, "--gradcheck-audit", width=60))
     assert " ".join(narrow).split() == WIDE.split()
     assert max(map(len, narrow)) <= 60
-    assert "    a transposition (the point)" in narrow
+    assert "    a relative error of 1e-3 (the tolerance)" in narrow
 
 
 @pytest.mark.slow
 def test_the_table_is_the_same_with_xdist(run):
     pytest.importorskip("xdist")
     result = run(TESTS + WRONG, "--gradcheck-audit=strict", "-n", "2", width=100, subprocess=True)
-    result.assert_outcomes(passed=11, failed=1)
+    result.assert_outcomes(passed=12, failed=1)
     assert table(result) == WIDE.strip().splitlines()
 
 

@@ -106,13 +106,15 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
         columns.add(_halve(claimed, np.nan_to_num(slopes[0])))
     if not columns:
         return findings
-    noise = _mixed(single, np.eye(ask.here.size)[sorted(columns)])
+    one_by_one = np.zeros((len(columns), ask.here.size))
+    one_by_one[np.arange(len(columns)), sorted(columns)] = 1
+    noise = _mixed(single, one_by_one)
     claims = Claims(noise.ask, "vjp", question.claims.given, question.claims).fill()
     instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
     found = axes(instead, rows).settle()
     if not (found.ruling.verdict == FAIL).any():
         return findings  # halving can go wrong if errors cancel
-    return Findings(found, findings.certificate)
+    return findings._replace(on_axes=found)
 
 
 def _halve(claim_for: Callable[[Array], float], numeric: Array) -> int:

@@ -1,5 +1,6 @@
 """The results of a check as data, and the codes of verdicts: what all rooms read."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ class Given(NamedTuple):
         The claimed gradients as they were returned, one for each column.
     jump : float
         The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
+    point : ndarray, shape (input.size,), or None
+        The point, for all coordinates of the input.
     """
 
     x: Array
@@ -42,6 +45,7 @@ class Given(NamedTuple):
     again: Array | None
     raw: list[Any]
     jump: float = 0.0
+    point: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,12 +215,72 @@ class Whole:
         return self.limit**2 * self.entries
 
 
+class Along(NamedTuple):
+    """The slopes along some lines over one input alone.
+
+    Attributes
+    ----------
+    claims : ndarray, shape (size of all inputs, columns)
+        The claims for all inputs. The columns are outputs, or combinations of them.
+    lines : sequence of Line
+        The lines: ``line.dot`` gives the slope along one for any claims.
+    numeric, error, allowed : ndarray, shape (lines, columns)
+        The slopes, their error bars, and the allowed errors.
+    """
+
+    claims: Array
+    lines: Sequence[Any]
+    numeric: Array
+    error: Array
+    allowed: Array
+
+
+class Region(NamedTuple):
+    """The entries of an input among which all wrong ones are: random lines confirm the others.
+
+    Attributes
+    ----------
+    input : Part
+        The input.
+    entries : ndarray of bool, in the shape of the input
+        Which ones.
+    lines : int
+        How many random lines over all others agree.
+    """
+
+    input: Part
+    entries: Array
+    lines: int
+
+    @property
+    def said(self) -> str:
+        """By what the others are confirmed, in words."""
+        return f"along {self.lines} random lines"
+
+
 class Results(NamedTuple):
-    """All results of a check, besides faults."""
+    """All results of a check, besides faults.
+
+    Attributes
+    ----------
+    pairs, certificate, inputs : tuple of Pair, Certificate or None, tuple of Whole
+        The entries that were measured alone, all others, and each input as a whole.
+    along, looks : dict
+        For wrong inputs, by name: lines over that input alone, and dithered lines (`Looks`) if it
+        was judged as a whole. Repairs of the claims are judged along these.
+    claims : ndarray or None
+        The claims along the dithered lines, as in `Along`.
+    regions : dict
+        For some inputs with wrong entries, by name: the region where these are.
+    """
 
     pairs: tuple[Pair, ...]
     certificate: Certificate | None = None
     inputs: tuple[Whole, ...] = ()
+    along: Mapping[str, Along] = {}
+    looks: Mapping[str, Any] = {}
+    claims: Array | None = None
+    regions: Mapping[str, Region] = {}
 
 
 @dataclass(frozen=True)

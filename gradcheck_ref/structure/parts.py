@@ -78,6 +78,22 @@ class Part:
         """Return flat real coordinates as a new array of this part's shape and dtype."""
         return coordinates.astype(self.real_dtype).view(self.dtype).reshape(self.shape)
 
+    def entries(self, coordinates: Array) -> Array:
+        """Return rows of flat real coordinates, (size, columns), in the shape of this part.
+
+        The columns are a last axis more, and a complex entry is one number.
+        """
+        if self.is_complex:
+            coordinates = coordinates[0::2] + 1j * coordinates[1::2]
+        return coordinates.reshape(*self.shape, coordinates.shape[-1])
+
+    def coordinates(self, entries: Array) -> Array:
+        """Return what `entries` makes an array of."""
+        rows = entries.reshape(math.prod(self.shape), entries.shape[-1])
+        if not self.is_complex:
+            return rows
+        return np.stack([rows.real, rows.imag], axis=1).reshape(self.size, -1)
+
 
 class Side:
     """The base of inputs and outputs: the parts of one flat real vector."""

@@ -58,6 +58,8 @@ true Jacobian (for one number: the gradient):
     minus the truth.
 ``factor``
     every entry is the truth times one constant.
+``inner-factor``
+    the truth times x, the square of x, exp(x) or another input, or divided by it.
 ``zero``
     only zeros.
 ``transposed``
@@ -86,7 +88,8 @@ true Jacobian (for one number: the gradient):
     none of these, or a different one for each input.
 
 If several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
-factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries, mask, noisy.
+factor, inner-factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries,
+mask, noisy.
 Two numbers are equal if they differ by less than 1e-9 of the largest entry. So a gradient that is a
 constant factor to only six digits is not ``factor`` but ``unknown``.
 """

@@ -73,7 +73,7 @@ def cube() -> Case:
         )
         .wrong("factor", "factor", lambda u, x: u * 2 * x**2)
         .bug("exponent-lowered-twice", "The exponent is lowered once too often.")
-        .wrong("wrong-power", "unknown", lambda u, x: u * 3 * x)
+        .wrong("wrong-power", "inner-factor", lambda u, x: u * 3 * x)
         .bug("forward-difference", "A forward difference serves as the gradient.")
         .wrong("approximate-derivative", "unknown", forward_difference)
         .bug(
@@ -185,7 +185,7 @@ def square_root() -> Case:
         .bug("half-forgotten", "The exponent 1/2 is not brought down.")
         .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
-        .wrong("wrong-power", "unknown", lambda u, x: u * 0.5 * np.sqrt(x))
+        .wrong("wrong-power", "inner-factor", lambda u, x: u * 0.5 * np.sqrt(x))
         .bug("root-forgotten", "0.5 / y is right, with y the output; x is used instead.")
         .wrong("wrong-place", "unknown", lambda u, x: u * 0.5 / x)
     )
@@ -209,7 +209,7 @@ def reciprocal() -> Case:
         .bug("sign", "The minus of the exponent -1 is lost.")
         .wrong("sign", "sign", lambda u, x: u / x**2)
         .bug("not-squared", "The exponent is brought down but not lowered.")
-        .wrong("wrong-power", "unknown", lambda u, x: -u / x)
+        .wrong("wrong-power", "inner-factor", lambda u, x: -u / x)
         .bug("squares-in-place", "x *= x saves a temporary, and overwrites the caller's input.")
         .wrong("in-place", "mutated", squares_in_place)
     )
@@ -453,7 +453,7 @@ def relu() -> Case:
         .bug("in-place", "nn.ReLU(inplace=True), written by hand.")
         .wrong("in-place", "mutated", in_place)
         .bug("output-for-mask", "The cached output is multiplied in, instead of the mask.")
-        .wrong("wrong-place", "unknown", lambda u, x: u * np.maximum(x, 0))
+        .wrong("wrong-place", "inner-factor", lambda u, x: u * np.maximum(x, 0))
         .bug("mask-inverted", "The mask marks the entries to set to zero, but is multiplied in.")
         .wrong("wrong-mask", "unknown", lambda u, x: u * (x <= 0))
     )
@@ -555,7 +555,7 @@ def power() -> Case:
     return (
         case("power", f, vjp, SMOOTH, np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7]))
         .bug("exponent-not-lowered", "p x^p: brought down, but not lowered.")
-        .wrong("wrong-power", "unknown", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
+        .wrong("wrong-power", "inner-factor", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
         .bug("exponent-constant", "The exponent is treated as a constant.")
         .wrong("zero", "zero", lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)))
         .bug("log-base-ten", "log10 instead of the natural logarithm.")
@@ -646,7 +646,7 @@ def polar_to_cartesian() -> Case:
         .bug("radius-forgotten", "The factor r is left out of the gradient of the angle.")
         .wrong(
             "term-dropped",
-            "unknown",
+            "inner-factor",
             lambda u, r, t: (
                 u[0] * np.cos(t) + u[1] * np.sin(t),
                 u[1] * np.cos(t) - u[0] * np.sin(t),

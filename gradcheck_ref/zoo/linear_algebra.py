@@ -436,7 +436,7 @@ def cumulative_product() -> Case:
     return (
         case("cumulative_product", f, vjp, SMOOTH, np.array([0.8, -1.3, 1.6, 0.7]))
         .bug("not-divided", "The factor itself is not divided out again.")
-        .wrong("term-dropped", "unknown", lambda u, x: vjp(u, x) * x)
+        .wrong("term-dropped", "inner-factor", lambda u, x: vjp(u, x) * x)
         .bug("own-output-only", "Each factor is assumed to affect only its own output.")
         .wrong("missing-sum", "mask", lambda u, x: u * np.cumprod(x) / x)
         .bug("guarded", "A guard against a factor of 0.")

@@ -481,7 +481,7 @@ def kl_divergence() -> Case:
         .bug("q-sign", "log(p / q) has q in the denominator.")
         .wrong("sign", "sign", lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q))
         .bug("weight-dropped", "The factor p in front of the logarithm is forgotten.")
-        .wrong("term-dropped", "unknown", lambda u, p, q: (u * (np.log(p / q) + 1), -u / q))
+        .wrong("term-dropped", "inner-factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u / q))
         .bug("base-two", "In bits, while the function is in nats.")
         .wrong(
             "factor", "factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2))

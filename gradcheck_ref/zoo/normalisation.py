@@ -242,7 +242,7 @@ def weight_norm() -> Case:
         .bug("length-not-summed", "The length is one number; its gradient comes back as a vector.")
         .wrong("missing-sum", "missing-sum", lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)))
         .bug("length-forgotten", "The factor g is left out of the gradient of the direction.")
-        .wrong("factor", "factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
+        .wrong("factor", "inner-factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
         .bug("length-zero", "The length is treated as a constant.")
         .wrong("zero", "zero", lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)))
         .bug("direction-not-projected", "The norm is treated as a constant.")

@@ -47,6 +47,7 @@ def pair_of(name, truth, claim, rows, *, output=OUTPUT, start=0, jvp=False, bar=
         reason=np.where(wrong, "wrong", "ok").astype("<U16"),
         given=Given(
             x=np.linspace(0.5, 2.0, part.size)[rows],
+            point=np.linspace(0.5, 2.0, part.size),
             claim=full[1],
             again=np.full(numeric.shape, np.nan),
             raw=[] if jvp else [c.reshape(shape) for c in claim.reshape(-1, output.size).T],

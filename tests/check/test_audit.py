@@ -13,10 +13,13 @@ from gradcheck_ref import (
     central_difference,
     check_gradient,
 )
-from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF
 from gradcheck_ref.check.hides.running import running
+from gradcheck_ref.check.mistakes.gradient import Gradient
+from gradcheck_ref.check.mistakes.numbers import SLIGHT
+from gradcheck_ref.check.mistakes.table import MISTAKES
 
-X, W = np.array([0.5, 1.0, 2.0]), np.random.default_rng(0).normal(size=(3, 3))
+# Of both signs: a gradient that is positive everywhere cannot show that its sign is lost.
+X, W = np.array([0.5, 1.0, -2.0]), np.random.default_rng(0).normal(size=(3, 3))
 LARGE = np.random.default_rng(0).normal(size=(20, 20))
 
 
@@ -27,8 +30,12 @@ def no_audit():
     running().asserted = None
 
 
-def cube(x):
-    return np.sum(x**3)
+def quartic(x):
+    return np.sum(x**4)
+
+
+def square_of_sum(a, b):
+    return np.sum((a + b) ** 2)
 
 
 def missed(assertion, *arguments, **knobs):
@@ -45,41 +52,47 @@ def missed(assertion, *arguments, **knobs):
     }
 
 
-FACTORS = {
-    "a factor of 2": 2.0,
-    "the wrong sign": -1.0,
-    "zeros": 0.0,
-    SLIGHTLY_OFF: 1.001,
-}
-EVERY = [*FACTORS, "one entry left at 0"]
+EVERY = [
+    *("the wrong sign", "the sign lost", "a factor of 2", "zeros", "slices moved by one"),
+    *("one entry left at 0", SLIGHT),
+]
+# What passes as well where a gradient is the same when its two axes change places, or constant.
+SYMMETRIC = {"a transposition": "the point"}
+CONSTANT = dict.fromkeys(["the sign lost", "slices moved by one"], "the point")
+CONFUSED = [f"the gradient of another input in {name}" for name in "ab"]
 
 # What is checked, and what would have passed as well.
 CASES = {
-    "nothing is special": ((cube, X, 3 * X**2), {}, {}),
-    "a large rtol": (
-        (cube, X, 3 * X**2),
-        {"rtol": 1e-2},
-        {SLIGHTLY_OFF: "the tolerance"},
-    ),
+    "nothing is special": ((quartic, X, 4 * X**3), {}, {}),
+    "a large rtol": ((quartic, X, 4 * X**3), {"rtol": 1e-2}, {SLIGHT: "the tolerance"}),
     "a gradient of zeros": (
         (lambda x: np.sum(x) * 0, X, 0 * X),
         {},
         dict.fromkeys(EVERY, "the point"),
     ),
-    "not symmetric": ((cube, W, 3 * W**2), {}, {}),
-    "symmetric": ((cube, W + W.T, 3 * (W + W.T) ** 2), {}, {"a transposition": "the point"}),
-    "symmetric, by lines": (
-        (cube, LARGE + LARGE.T, 3 * (LARGE + LARGE.T) ** 2),
-        {},
-        {"a transposition": "the point"},
-    ),
+    "positive everywhere": ((np.sum, np.exp(X), np.ones(3)), {}, CONSTANT),
+    "one number": ((quartic, 0.7, 4 * 0.7**3), {}, {"the sign lost": "the point"}),
+    "not symmetric": ((quartic, W, 4 * W**3), {}, {}),
+    "symmetric": ((quartic, W + W.T, 4 * (W + W.T) ** 3), {}, SYMMETRIC),
+    "symmetric, by lines": ((quartic, LARGE + LARGE.T, 4 * (LARGE + LARGE.T) ** 3), {}, SYMMETRIC),
     "an input without effect": (
         (lambda a, b: np.sum(a**2) + 0 * b[0], (X, X), (2 * X, 0 * X)),
         {},
         dict.fromkeys([f"{mistake} in b" for mistake in EVERY], "the point"),
     ),
+    "equal gradients": (
+        (square_of_sum, {"a": X, "b": 2 * X}, {"a": 6 * X, "b": 6 * X}),
+        {},
+        dict.fromkeys(CONFUSED, "the point"),
+    ),
+    "complex numbers that are real": (
+        (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), 2 * X),
+        {},
+        {"a conjugate": "the point"},
+    ),
+    "complex numbers": ((lambda z: np.sum(np.abs(z) ** 2), X + 1j * X**2, lambda z: 2 * z), {}, {}),
     "a kink": (
-        (lambda x: np.sum(np.abs(x)), np.zeros(2), np.array([0.5, 0.5])),
+        (lambda x: np.sum(np.abs(x)), np.zeros(2), np.array([0.5, -0.3])),
         {},
         dict.fromkeys(EVERY, "the error bars"),
     ),
@@ -122,7 +135,7 @@ def test_a_product_at_a_good_point_misses_nothing(name):
 
 @pytest.mark.parametrize("name", ["vjp", "jvp", "vjp, by lines", "jvp, by lines"])
 def test_a_product_with_a_large_rtol_misses_the_small_error(name):
-    assert missed(*PRODUCTS[name], rtol=1e-2) == {SLIGHTLY_OFF: "the tolerance"}
+    assert missed(*PRODUCTS[name], rtol=1e-2) == {SLIGHT: "the tolerance"}
 
 
 def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros():
@@ -147,14 +160,14 @@ def test_the_audit_calls_neither_f_nor_its_vjp():
 
 def test_nothing_is_planted_without_an_audit():
     running().asserted = None
-    assert assert_gradient(cube, X, 3 * X**2).planted == ()
+    assert assert_gradient(quartic, X, 4 * X**3).planted == ()
 
 
 def test_nothing_is_planted_into_a_wrong_gradient():
     asserted = []
     running().asserted = asserted
     with pytest.raises(AssertionError) as caught:
-        assert_gradient(cube, X, 2 * X**2)
+        assert_gradient(quartic, X, 2 * X**2)
     assert caught.value.report.planted == ()
     assert asserted == []
 
@@ -237,7 +250,11 @@ def test_functions_that_compute_something_else_are_different(fs):
 @pytest.mark.parametrize("rtol", [1e-6, 3e-3])
 @pytest.mark.parametrize("x", [X, LARGE], ids=["by axes", "by lines"])
 def test_the_check_gives_the_same_verdict_on_real_mistakes(x, rtol):
-    let_pass = missed(assert_gradient, cube, x, 3 * x**2, rtol=rtol)
-    for mistake, factor in FACTORS.items():
-        verdict = check_gradient(cube, x, factor * 3 * x**2, rtol=rtol).verdict
-        assert (verdict == "fail") == (mistake not in let_pass), mistake
+    let_pass = missed(assert_gradient, quartic, x, 4 * x**3, rtol=rtol)
+    right = Gradient("x", 4 * x[..., None] ** 3, x)
+    wrong = {one.planted: one.make(right) for one in MISTAKES if one.make}
+    made = {planted: claim[..., 0] for planted, claim in wrong.items() if claim is not None}
+    assert made.keys() >= set(EVERY)
+    for planted, claim in made.items():
+        verdict = check_gradient(quartic, x, claim, rtol=rtol).verdict
+        assert (verdict == "fail") == (planted not in let_pass), planted

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
-from gradcheck_ref.check.hides.mistakes import MISTAKES, mistaken
 from gradcheck_ref.zoo import all_cases
 from gradcheck_ref.zoo.wild import WILD
 
@@ -16,21 +15,21 @@ A = np.array([[0.7, -1.2, 0.4], [1.9, 0.3, -0.8], [-0.5, 1.1, 2.2]])
 
 # Bugs of the museum: what the point that hides one cannot show, and if `nearby` shows the bug.
 TRAPS = {
-    "autodiff/hypot-second": ("penalty", "x", True),
+    "autodiff/hypot-second": ("regulariser", "x", True),
     "calculus.jl/quotient": ("factor", "x", True),
-    "candle/upsample": ("penalty", "x", True),
+    "candle/upsample": ("regulariser", "x", True),
     "casadi/cosh": ("factor", "x", True),
     "chainrules/arcsecant": ("conjugate", "z", True),
     "chainrules/determinant": ("conjugate", "a", True),
     "gpytorch/matern52-grad": ("factor", "x", True),
     "hips/complex-norm": ("conjugate", "z", True),
-    "hips/repeat": ("mean", "x", False),
+    "hips/repeat": ("missing-sum", "x", False),
     "hips/square-root-of-matrix": ("transposed", "A", True),
-    "megatron/rms-norm": ("left-out", "w", True),
-    "ngboost/laplace": ("mixed-up", "log_b", True),
+    "megatron/rms-norm": ("inner-factor", "w", True),
+    "ngboost/laplace": ("swapped", "log_b", True),
     "nnlib/max-pool": ("mask", "x", False),
-    "scikit-optimize/hamming": ("penalty", "theta", True),
-    "statsmodels/log-dispersion": ("penalty", "log_alpha", True),
+    "scikit-optimize/hamming": ("regulariser", "theta", True),
+    "statsmodels/log-dispersion": ("regulariser", "log_alpha", True),
 }
 
 
@@ -133,7 +132,7 @@ def test_a_single_output_is_not_a_batch_of_one():
     point = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     assert check_gradient(f, point, gradient).blind_spots == ()
     one = check_gradient(f, point | {"x": point["x"][:1]}, gradient)
-    assert found(one) == {("mean", "x")}
+    assert found(one) == {("missing-sum", "x")}
 
 
 @pytest.mark.slow
@@ -178,7 +177,7 @@ def test_an_ordinary_point_has_no_blind_spots(f, inputs, grads):
 
 def test_only_a_pass_has_blind_spots():
     assert check_gradient(BOWL, np.ones(3), lambda x: 3 * x).blind_spots == ()
-    assert found(check_gradient(BOWL, np.ones(3), lambda x: 2 * x)) == {("left-out", "x")}
+    assert found(check_gradient(BOWL, np.ones(3), lambda x: 2 * x)) == {("inner-factor", "x")}
 
 
 # --- each kind --------------------------------------------------------------------------------
@@ -192,17 +191,17 @@ def test_only_a_pass_has_blind_spots():
         (lambda x: np.sum((x - 0.7) ** 2), np.full(3, 0.7), lambda x: 2 * (x - 0.7),
          ("factor", "x")),
         (lambda x: np.sum(np.maximum(x, 0)), -np.abs(X), np.zeros(4), ("factor", "x")),
-        (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), ("mixed-up", "b")),
-        (lambda x: np.mean(x**2), np.array([0.7]), lambda x: 2 * x, ("mean", "x")),
+        (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), ("swapped", "b")),
+        (lambda x: np.mean(x**2), np.array([0.7]), lambda x: 2 * x, ("missing-sum", "x")),
         (BOWL, np.array([0.7, 1.2, 0.4]), lambda x: 2 * x, ("mask", "x")),
-        (BOWL, np.array([0.7, -1.2, 0.4, -1.2, 0.7]), lambda x: 2 * x, ("reversed", "x")),
+        (BOWL, np.array([0.7, -1.2, 0.4, -1.2, 0.7]), lambda x: 2 * x, ("permuted", "x")),
         (lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
          np.arange(1.0, 10), ("mask", "x")),
         (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), lambda z: 2 * z, ("conjugate", "z")),
         (lambda x: np.mean((np.maximum(x, 0) - X) ** 2), np.abs(X), lambda x: (x - X) / 2,
          ("mask", "x")),
-        (BOWL, np.ones(200), lambda x: 2 * x, ("left-out", "x")),
-        (BOWL, np.ones(3, np.float32), lambda x: 2 * x, ("left-out", "x")),
+        (BOWL, np.ones(200), lambda x: 2 * x, ("inner-factor", "x")),
+        (BOWL, np.ones(3, np.float32), lambda x: 2 * x, ("inner-factor", "x")),
     ],
     ids=["equal entries", "equal rows", "an optimum", "a dead relu", "equal inputs", "one row",
          "one sign", "a palindrome", "one sign of many", "real numbers",
@@ -236,7 +235,7 @@ def test_a_jvp_has_blind_spots_too():
         return tangent[0] * np.sin(x) + tangent[1] * np.cos(x)  # without the scale
 
     report = check_jvp(f, (np.ones(4), X), jvp)
-    assert found(report) == {("left-out", "scale")}
+    assert found(report) == {("inner-factor", "scale")}
     assert check_jvp(f, nearby((np.ones(4), X)), jvp).verdict == "fail"
 
 
@@ -289,47 +288,9 @@ def test_blind_spots_are_data():
     report = check_gradient(BOWL, np.ones(3), lambda x: 2 * x)
     (spot,) = report.to_dict()["blind_spots"]
     assert spot == {
-        "kind": "left-out",
+        "kind": "inner-factor",
         "subject": "x",
         "sentence": "whether x multiplies or divides the gradient",
         "reason": "all its entries are 1",
         "advice": report.blind_spots[0].advice,
     }
-
-
-# --- the claims that mistakes would make ------------------------------------------------------
-
-
-def product(x, M):
-    return M @ np.tanh(x)
-
-
-def product_vjp(u, x, M):
-    return M.T @ u / np.cosh(x) ** 2, np.outer(u, np.tanh(x))
-
-
-KINDS = ["factor", "sign", "zero", "single-entries", "transposed", "factor"]
-
-
-@pytest.mark.parametrize(("mistake", "kind"), list(zip(MISTAKES, KINDS, strict=True)))
-@pytest.mark.parametrize("number", [0, 1], ids=["x", "M"])
-def test_a_planted_mistake_is_refused_and_gets_its_diagnosis(number, mistake, kind):
-    inputs = X[:3], A
-    right = check_vjp(product, inputs, product_vjp).pairs[number]
-    claims = dict(mistaken(right.given.claim, right.input.shape))
-    if kind == "transposed" and number == 0:
-        assert mistake not in claims
-        return
-
-    def vjp(upstream, *inputs):
-        given = list(product_vjp(upstream, *inputs))
-        given[number] = (claims[mistake] @ upstream).reshape(right.input.shape)
-        return tuple(given)
-
-    report = check_vjp(product, inputs, vjp)
-    assert report.verdict == "fail"
-    assert report.diagnoses[0].kind == kind
-
-
-def test_an_empty_claim_has_no_mistakes():
-    assert list(mistaken(np.zeros((0, 1)), (0,))) == []

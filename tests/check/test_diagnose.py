@@ -15,7 +15,7 @@ from zoo_reports import CASES, report_on, reports_on_bugs
 
 from gradcheck_ref.check import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
-from gradcheck_ref.check.diagnose.kinds import KINDS
+from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, UNSURE, Fault, Given
 from gradcheck_ref.structure.parts import Part
 
@@ -95,7 +95,42 @@ def rounded(gradient):
     return gradient.astype(np.float16).astype(float)
 
 
+def of_triangle(w):
+    """Reads only the lower triangle, as a Cholesky factorisation does."""
+    return fitting(np.tril(w) + np.tril(w, -1).T)
+
+
+def of_triangle_gradient(w):
+    g = fitting_gradient(np.tril(w) + np.tril(w, -1).T)
+    return np.tril(g + g.T) - np.diag(np.diag(g))
+
+
+def symmetric(g):
+    """Return the symmetric matrix of which a triangle holds all that there is."""
+    return (g + g.T) / 2
+
+
+def of_both(w):
+    return fitting((w + w.T) / 2)
+
+
+def of_both_gradient(w):
+    return symmetric(fitting_gradient((w + w.T) / 2))
+
+
+def of_windows(x):
+    """Uses some entries twice, and some three times."""
+    return np.sum(x[[0, 1, 2]] ** 2) + np.sum(x[[1, 2, 3]] ** 2) + np.sum(x[[2, 3, 4]] ** 2)
+
+
+def of_windows_gradient(x):
+    return 2 * x * np.array([1, 2, 3, 2, 1])
+
+
 GRADIENTS = {
+    of_triangle: of_triangle_gradient,
+    of_both: of_both_gradient,
+    of_windows: of_windows_gradient,
     energy: energy_gradient,
     penalised: penalised_gradient,
     fitting: fitting_gradient,
@@ -104,7 +139,7 @@ GRADIENTS = {
 
 # id: f, the point, what is done to the gradient, kind, what must be said
 SCALAR = {
-    "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "everywhere"),
+    "sign-array": (energy, CUBE, lambda g, x: -g, "sign", "the sign is wrong"),
     "factor-i": (amplitude, COMPLEX, lambda g, z: 1j * g, "factor", "is i x"),
     "transposed-oblong": (fitting, MATRIX, lambda g, x: g.T, "transposed", "transpose"),
     "cube-column-by-column": (
@@ -170,6 +205,13 @@ SCALAR = {
     "exponential-of-a-parameter": (
         energy, MATRIX, lambda g, x: g / np.exp(x), "inner-factor", "divided by exp(x)",
     ),
+    "one-triangle": (
+        of_triangle, SQUARE, lambda g, x: symmetric(g), "symmetric-part", "lower triangle"),
+    "not-symmetric": (
+        of_both, SQUARE, lambda g, x: 2 * np.tril(g) - np.diag(np.diag(g)), "symmetric-part",
+        "its symmetric part is right"),
+    "used-often-counted-once": (
+        of_windows, VECTOR, lambda g, x: 2 * x, "counted-once", "from 1 to 3"),
     "one-number-that-is-another": (energy, np.array(0.7), lambda g, x: g + 0.1, "unknown", ""),
 }  # fmt: skip
 
@@ -274,6 +316,31 @@ ARRAY = {
         lambda u, x: A.T @ u[0] * np.cos(x) - u[1] * np.sin(x),
         lambda u, x: A @ u[0] * np.cos(x) - u[1] * np.sin(x),
         "x", "some-outputs", "it is wrong for output[0], and right for the other outputs"),
+    "another-input": (
+        lambda a, b: np.sin(a) + b**3, (VECTOR, VECTOR[::-1]),
+        lambda u, a, b: (u * np.cos(a), u * 3 * b**2), lambda u, a, b: (u * 3 * b**2,) * 2,
+        "a", "swapped", "it is the gradient of b"),
+    "in-each-other's-place": (
+        lambda a, b: np.sin(a) + b[:2] @ b, (np.array(0.4), VECTOR[:2]),
+        lambda u, a, b: (u * np.cos(a), u * 2 * b), lambda u, a, b: (u * 2 * b, u * np.cos(a)),
+        "a", "swapped", "its right gradient is given for b"),
+    "with-some-of-another-input": (
+        lambda a, b: np.sum(np.sin(a) + b**3), (VECTOR, VECTOR[::-1]),
+        lambda u, a, b: (u * np.cos(a), u * 3 * b**2),
+        lambda u, a, b: (u * (np.cos(a) - 0.3 * b**2), u * 3 * b**2),
+        "a", "leaked", "minus 0.1 times the gradient of b"),
+    "a-factor-that-is-another-input": (
+        lambda a, s: s * np.sin(a), (VECTOR, np.array(2.5)),
+        lambda u, a, s: (u * s * np.cos(a), np.sum(u * np.sin(a))),
+        lambda u, a, s: (u * np.cos(a), np.sum(u * np.sin(a))),
+        "a", "inner-factor", "the numeric value divided by s"),
+    "a-mask-that-is-missing": (
+        lambda x: np.maximum(x, 0) ** 2, CUBE.reshape(-1)[:20], lambda u, x: 2 * u * x * (x > 0),
+        lambda u, x: 2 * u * x, "x", "not-zero", "entries where the slope is 0"),
+    "some-signs": (
+        lambda x: np.sum(x**2), CUBE.reshape(-1), lambda u, x: 2 * u * x,
+        lambda u, x: 2 * u * np.where(np.arange(24) < 10, -x, x),
+        "x", "some-entries", "each is minus the numeric value: x[0:10]"),
     "overwritten": (
         lambda x: 0 * x, VECTOR, lambda u, x: 0 * u, lambda u, x: u * [1.0, 0.3, 2.0, 1.0, 0.7],
         "x", "not-zero", "every slope along x is 0 here"),
@@ -300,7 +367,8 @@ def test_a_wrong_vjp_is_named_and_the_right_one_is_not(
 ):
     assert seen(check_vjp(f, inputs, right)) == ()
     found = seen(check_vjp(f, inputs, wrong))
-    assert [(one.kind, one.subject) for one in found] == [(kind, subject)]
+    assert (kind, subject) in [(one.kind, one.subject) for one in found]
+    assert {one.kind for one in found} == {kind}
     assert said in found[0].sentence
 
 
@@ -365,7 +433,8 @@ def test_one_number_next_to_a_kink_does_not_make_a_factor():
         reason=np.array([["wrong"], ["kink"], ["ok"]]),
     )
     assert [one.kind for one in diagnose([near_a_tie], ())] == ["single-entries"]
-    alone = replace(near_a_tie, analytic=np.array([[1.3], [0.0], [0.0]]))
+    only = np.array([[1.3], [0.0], [0.0]])
+    alone = replace(near_a_tie, analytic=only, given=pair.given._replace(claim=only))
     assert [one.kind for one in diagnose([alone], ())] == ["factor"]
 
 
@@ -548,7 +617,7 @@ FEW_SEEN = {
         WIDE, lambda g: -g, FEW, "sign", "the sign is wrong in all 8 measured entries, of 4000"),
     "zero": (WIDE, lambda g: 0 * g, FEW, "zero", "it is zero everywhere"),
     "zero-where-measured": (WIDE, at(FEW, 0.0), FEW, "unknown", ""),
-    "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "every measured entry is 3 x"),
+    "factor": (WIDE, lambda g: 3 * g, FEW, "factor", "in all 8 measured entries, of 4000"),
     "factor-of-one-entry": (WIDE, lambda g: 3 * g, [9], "unknown", ""),
     "transposed": (EVEN, lambda g: g.T, FEW, "transposed", "it is the transpose"),
     "rolled": (WIDE, lambda g: np.roll(g, 2, axis=0), FEW, "permuted", "by 2 along axis 0"),
@@ -557,15 +626,14 @@ FEW_SEEN = {
     "conjugate": (WAVES, lambda g: g.conj(), FEW[:2], "conjugate", "conjugate"),
     "float16": (WIDE, rounded, FEW, "noisy", "as if it were rounded to float16"),
     "one-entry": (
-        WIDE, at([400], 7.0), FEW, "single-entries",
-        "W[5, 0] is wrong, judging by the 8 measured entries"),
+        WIDE, at([400], 7.0), FEW, "unknown", ""),
     "one-entry-and-no-other": (WIDE, at([400], 7.0), [400], "unknown", ""),
     "row": (
         WIDE, at(range(400, 480), lambda row: 3 * row), FEW + ROW_5[1:],
-        "row-or-column", "row 5 of W is wrong, judging by the 12 measured entries"),
+        "unknown", ""),
     "one-row-only": (WIDE, at(range(400, 480), 0.1), ROW_5, "unknown", ""),
     "mask": (
-        WIDE, lambda g: g * (XS > 1.0), FEW, "mask", "right on 4 of the 8 measured entries that"),
+        WIDE, lambda g: g * (XS > 1.0), FEW, "unknown", ""),
 }  # fmt: skip
 
 
@@ -604,7 +672,6 @@ def test_a_diagnosis_covers_only_measured_entries_if_lines_vouch_for_the_rest(
     report = report_of([pair], certified(WIDE.size - len(rows)))
     assert [one.kind for one in report.diagnoses] == ([kind] if kind != "unknown" else [])
     assert said in "".join(found.sentence for found in report.diagnoses)
-    assert "judging by" not in str(report)
 
 
 JACOBIAN = RNG.normal(size=(60, 60))
@@ -614,7 +681,7 @@ OUTPUT = Part("output", (60,), np.dtype(float), 0)
 @pytest.mark.parametrize(
     ("claim", "kind"),
     [(JACOBIAN.T, "transposed"), (-JACOBIAN, "sign"), (np.roll(JACOBIAN, 1, axis=0), "permuted"),
-     (JACOBIAN * np.eye(60), "mask"), (JACOBIAN[:, :1] + 0 * JACOBIAN, "accumulated"),
+     (JACOBIAN * np.eye(60), "unknown"), (JACOBIAN[:, :1] + 0 * JACOBIAN, "accumulated"),
      (JACOBIAN.sum(axis=1, keepdims=True) + 0 * JACOBIAN, "upstream-ignored")],
     ids=["transposed", "sign", "rolled", "diagonal", "first for all", "upstream"],
 )  # fmt: skip
@@ -702,34 +769,38 @@ def test_a_right_gradient_gets_no_diagnosis():
 
 
 def kinds_in(source):
-    """Return the kinds that a module gives: first of three in a tuple, or under the name kind."""
+    """Return the kinds that a module gives: a text, and what is said."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.Tuple(elts=[ast.Constant(str(kind)), _, _]):
+            case ast.Tuple(elts=[ast.Constant(str(kind)), ast.Call()]):
                 found.add(kind)
             case ast.Call(ast.Name("Diagnosis"), [ast.Constant(kind), *_]):
                 found.add(kind)
             case ast.Assign([ast.Name("kind")], value):
                 parts = ast.walk(value)
-                found |= {part.value for part in parts if isinstance(part, ast.Constant)}
+                found |= {
+                    part.value
+                    for part in parts
+                    if isinstance(part, ast.Constant) and isinstance(part.value, str)
+                } & KINDS.keys()
     return found
 
 
-def test_the_list_has_the_kinds_that_the_code_gives():
+def test_the_table_has_the_kinds_that_the_code_gives():
     folder = Path(inspect.getfile(Diagnosis)).parent
-    modules = set(folder.glob("*.py")) - {folder / "block.py"}  # which only prepares the numbers
-    given = {kind for path in modules for kind in kinds_in(path.read_text(encoding="utf-8"))}
-    assert given == KINDS.keys()
+    given = {kind for path in folder.glob("*.py") for kind in kinds_in(path.read_text("utf-8"))}
+    assert given <= KINDS.keys()
+    assert given | {row.kind for row in MISTAKES if row.mend or row.reshape} == KINDS.keys()
 
 
 @pytest.mark.parametrize(
     "source",
-    ["return 'new', f'{a}', advice", "yield at, ('new', said, advice)", "kind = 'new'",
-     "kind = 'new' if a else b", "Diagnosis('new', subject, 'sentence', 'advice')"],
+    ["return 'mask', Words(f'{a}', advice)", "return 'mask', in_place_of(b)", "kind = 'mask'",
+     "kind = 'mask' if a == 'b' else b", "Diagnosis('mask', subject, 'sentence', 'advice')"],
 )  # fmt: skip
 def test_a_kind_is_found_where_code_gives_it(source):
-    assert kinds_in(source) == {"new"}
+    assert kinds_in(source) == {"mask"}
 
 
 def test_every_kind_has_an_example_and_the_zoo_has_no_other():

@@ -7,8 +7,7 @@ import pytest
 from energies import MATRIX, VECTOR, energy, energy_gradient
 
 from gradcheck_ref.check import check_gradient
-from gradcheck_ref.check.diagnose.factors import fit, meaning, plain
-from gradcheck_ref.structure.parts import Part
+from gradcheck_ref.check.mistakes.factors import lengths_of, meaning, plain
 
 
 @pytest.mark.one_in(3)
@@ -91,9 +90,9 @@ def test_a_random_factor_gets_no_meaning(noise_of_f):
 )
 def test_vague_factors_rarely_get_a_meaning_by_chance(unsure, share):
     rng = np.random.default_rng(1)
-    parts = [Part("x", (2, 3), np.dtype(float), 0), Part("output", (), np.dtype(float), 0)]
+    lengths = lengths_of([("x", (2, 3)), ("output", ())])
     factors = np.exp(rng.uniform(-3, 3, 500))
-    assert np.mean([meaning(f, unsure * f, parts)[0] != "" for f in factors]) <= share
+    assert np.mean([meaning(f, unsure * f, lengths)[1] != "" for f in factors]) <= share
 
 
 @pytest.mark.parametrize(
@@ -112,10 +111,3 @@ def test_vague_factors_rarely_get_a_meaning_by_chance(unsure, share):
 )
 def test_a_number_is_written_with_the_digits_that_are_certain(number, unsure, written):
     assert plain(number, unsure) == written
-
-
-def test_a_fit_uses_the_certain_entries():
-    claim, numeric = np.array([2.0, 5.0]), np.array([1.0, 1.0])
-    assert fit(claim, numeric, np.array([1e-9, 1.0])) == pytest.approx(2.0)
-    assert fit(claim, numeric, np.array([1.0, 1e-9])) == pytest.approx(5.0)
-    assert fit(claim * 1e300, numeric * 1e300, np.ones(2)) == pytest.approx(3.5)

@@ -42,7 +42,8 @@ from gradcheck_ref.check.results import PASS
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
         (
             "fail, thousands",
-            ["11 of 11 measured entries differ", "every measured entry is 3/2 x the numeric",
+            ["11 of 11 measured entries differ", "every entry is 3/2 x the numeric value",
+             "Repaired, it agrees with f along all 7 random lines",
              "the worst 10 of 11 entries with this verdict:", "11 of 2500 entries measured alone"],
         ),
         (
@@ -244,12 +245,11 @@ LINES = "together along 20 random lines"
         ),
         (
             "fail, others held to less",
-            ["the others: 20 random lines confirm only 9000 of 10380 entries to rtol=1e-6",
-             "looks like: W: W[5, 0] is wrong, judging by the 20 measured entries"],
+            ["the others: 20 random lines confirm only 9000 of 10380 entries to rtol=1e-6"],
         ),
         (
             "fail, nothing known of the others",
-            ["FAIL  W: 20 of 20 measured entries differ", "every measured entry is 3 x",
+            ["FAIL  W: 20 of 20 measured entries differ", "in all 20 measured entries, of 10400",
              "25 of 10405 entries measured alone, 759 evaluations"],
         ),
     ],

@@ -5,7 +5,7 @@ import pytest
 from rounded import to_bfloat16
 
 from gradcheck_ref import check_gradient, check_vjp
-from gradcheck_ref.check.judge.whole import CHANCE, allowed_as_a_whole, proof, quantiles
+from gradcheck_ref.check.judge.whole import allowed_as_a_whole
 
 CASTS = {
     "float32": np.float32,
@@ -217,39 +217,3 @@ def test_what_is_allowed_follows_the_precision():
     assert allowed == pytest.approx([1e-6, 8.67e-4, 0.0195, 0.1], rel=0.01)
     assert allowed_as_a_whole(2.0**-23, noise=1e-6) == pytest.approx(0.0041, rel=0.01)
     assert allowed_as_a_whole(2.0**-23, noise=1.0) == 0.1
-
-
-@pytest.mark.parametrize(("lines", "upstreams"), [(40, 0), (10, 0), (40, 20)])
-def test_quantiles_hold_for_sums_with_random_signs(lines, upstreams):
-    """For an error of rank one, which combinations of the outputs show least evenly."""
-    rng, trials = np.random.default_rng(0), 4000
-    a, b = rng.normal(size=50), rng.normal(size=30)
-    along = rng.choice([-1.0, 1.0], size=(trials, lines, 50)) @ (a / np.linalg.norm(a))
-    squares = np.mean(along**2, axis=1)
-    if upstreams:
-        across = rng.choice([-1.0, 1.0], size=(trials, upstreams, 30)) @ (b / np.linalg.norm(b))
-        squares = squares * np.mean(across**2, axis=1)
-    low, high = quantiles(lines, upstreams)
-    assert np.mean(squares < low) <= 4e-3
-    assert np.mean(squares > high) <= 4e-3
-
-
-ERRORS = {
-    "one entry": lambda rng: np.eye(1, 60)[0],
-    "two entries": lambda rng: np.eye(1, 60)[0] + np.eye(1, 60, 1)[0],
-    "all entries": lambda rng: rng.normal(size=60),
-    "halves": lambda rng: 2.0 ** -np.arange(60),
-}
-
-
-@pytest.mark.parametrize("kind", ERRORS)
-@pytest.mark.parametrize("lines", [20, 40])
-def test_what_is_proved_holds_for_any_error(kind, lines):
-    rng, factor = np.random.default_rng(0), proof(lines)
-    a = ERRORS[kind](rng)
-    moves = rng.choice([-1.0, 1.0], size=(4000, lines, 60)) * rng.uniform(0.5, 1.5, size=(1, 1, 60))
-    largest = np.abs(moves @ a).max(axis=1)
-    length = np.linalg.norm(a) * (13 / 12) ** 0.5
-    assert np.mean(factor * largest < length * 0.5) <= CHANCE
-    assert proof(20) == pytest.approx(4, rel=0.02)
-    assert proof(5) == np.inf

@@ -237,6 +237,10 @@ MENDED = {
         "2 * X.T @ error,": "2 * X.T @ error / len(y),",
         "np.add(total, 2 * x, out=total)": "2 * x",
     },
+    "docs/check/kinds_of_mistakes.md": {
+        "np.cos(x @ W).T @ x": "x.T @ np.cos(x @ W)",
+        "grad[:, 39] = 0": "grad[:, 39] *= 1",
+    },
     "docs/check/what_is_wrong.md": {"return before.T @ X\n": "return X.T @ before\n"},
     "docs/check/second_order.md": {
         "(p * (X @ v))": "(p * (1 - p) * (X @ v))",

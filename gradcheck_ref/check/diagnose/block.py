@@ -1,8 +1,4 @@
-"""The evidence about one input against all outputs, and the test of a guess at its claim.
-
-Every named mistake predicts the claim. The prediction, a guess, is accepted only if it agrees with
-the claim in every measured entry, and if it explains the difference between claim and estimate.
-"""
+"""The evidence about one input against all outputs, entry by entry."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -11,22 +7,17 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Pair
+from gradcheck_ref.check.mistakes.factors import BY_CHANCE, lengths_of
+from gradcheck_ref.check.mistakes.gradient import Gradient, Words
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Pair, Region
 from gradcheck_ref.structure.parts import Part
 
 # A number with an error of a tenth of itself has no certain digit. A guess must explain all but a
 # tenth of the difference; one that only agrees within the tolerance may leave half of it.
 UNCERTAIN = 0.1
 
-# A random claim fits a guess by chance, more often if the error bars are long. If that is more
-# likely than this, there is no diagnosis: for a dozen patterns it adds up to one in three.
-BY_CHANCE = 0.03
-
-# A claim with two right digits has the right structure: a digit, a small term or noise is wrong.
-NEARLY = 1e-2
-
-# Kind, sentence and advice; None if the pattern does not fit.
-Guess = tuple[str, str, str] | None
+# The kind of a mistake, and what is said of it; None if it is another one.
+Guess = tuple[str, Words] | None
 
 
 class Block:
@@ -35,10 +26,11 @@ class Block:
     The two coordinates of a complex entry of the input are one complex number here.
     """
 
-    def __init__(self, group: list[Pair], parts: tuple[Part, ...], others_held: bool) -> None:
-        """Take the pairs of an input, all inputs and outputs, and if lines confirm the rest."""
-        self.group, self.part = group, group[0].input
-        self.parts, self.others_held = parts, others_held
+    def __init__(self, group: list[Pair], others_held: bool) -> None:
+        """Take the pairs of an input, and whether lines confirm what has no axis."""
+        self.group, self.part, self.others_held = group, group[0].input, others_held
+        self.beside: list[Block] = []  # the other inputs
+        self.region: Region | None = None  # where all wrong entries are
         verdict, error, allowed = map(self._beside, ("verdict", "error", "allowed"))
         numeric, kink = self._beside("numeric"), self._beside("reason") == "kink"
         analytic = self._beside("analytic") if self.usable else np.full(numeric.shape, np.nan)
@@ -73,6 +65,13 @@ class Block:
         if not self.part.is_complex:
             return coordinates
         return np.asarray((combine or _complex)(coordinates[0::2], coordinates[1::2]))
+
+    # --- the claim --------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name of the input."""
+        return self.part.name
 
     @property
     def outputs(self) -> tuple[Part, ...]:
@@ -114,11 +113,50 @@ class Block:
         """The claim at a second call; NaN where it is the same."""
         return self._both(self._beside("again")) if self.usable else self.claim * np.nan
 
+    @property
+    def claims(self) -> Array | None:
+        """The claims for all coordinates, measured or not; None if they are not known."""
+        known = all(pair.given.claim is not None for pair in self.group)
+        return self._beside("claim") if known else None
+
     @cached_property
     def full(self) -> Array | None:
         """The claims for all entries, measured or not; None if they are not known."""
-        all_claimed = all(pair.given.claim is not None for pair in self.group)
-        return self._both(self._beside("claim")) if all_claimed else None
+        return None if self.claims is None else self._both(self.claims)
+
+    def gradient(self, claims: Array | None = None) -> Gradient:
+        """Return the claim as the table of mistakes sees it; perhaps from other columns of claims.
+
+        ``claims`` has a row for each coordinate of all inputs.
+        """
+
+        def of(block: Block) -> tuple[Array, Array]:
+            part, at = block.part, block.group[0].given.point
+            its = block.claims if claims is None else claims[part.stretch]
+            if at is None or its is None:
+                return EMPTY, EMPTY
+            return part.entries(at[:, None])[..., 0], part.entries(its)
+
+        x, values = of(self)
+        whole = x is not EMPTY
+        odd = [np.arange(part.size) % 2 * part.is_complex for part in self.outputs]
+        shapes = [(block.name, block.part.shape) for block in (self, *self.beside)]
+        return Gradient(
+            name=self.name,
+            values=values if whole else self.claim,
+            x=x if whole else self.x,
+            whole=whole,
+            others={block.name: of(block) for block in self.beside},
+            outputs=self.outputs[0].shape if self._one_output and claims is None else (),
+            imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
+            lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
+        )
+
+    @property
+    def _one_output(self) -> bool:
+        return len(self.outputs) == 1 and self.all_columns
+
+    # --- which entries are known, and which are wrong ---------------------------------------------
 
     @property
     def entries(self) -> int:
@@ -153,6 +191,15 @@ class Block:
         return (self.all_rows and self.all_columns) or self.others_held
 
     @property
+    def shows_order(self) -> bool:
+        """Whether the slopes are so sharp that they show in which order the numbers should be.
+
+        With long error bars, as at a kink, almost any order would fit.
+        """
+        sharp = self.slack <= UNCERTAIN * np.abs(self.numeric).max()
+        return bool(self.all_rows and self.known.all() and sharp.all())
+
+    @property
     def others_agree(self) -> bool:
         """Whether all entries that did not fail agree with their estimates."""
         return bool(self.agrees[self.known & ~self.fails].all())
@@ -162,60 +209,51 @@ class Block:
         """Which slopes are surely not zero."""
         return np.asarray(self.known & (np.abs(self.numeric) > 2 * self.slack))
 
-    def fits(self, guess: Array, size: float = 1.0, free: int = 0) -> bool:
-        """Tell whether a guess fits the claim.
-
-        ``size`` is the factor by which the guess changes the numeric values. ``free`` numbers in
-        the guess were fitted, and make as many entries fit.
-        """
-        # The slack of an entry that is zero does not shrink with the factor.
-        least = np.where(self.significant, 0.0, self.slack)
-        if not self._equal(self.claim, guess, np.maximum(size * self.slack, least)):
-            return False
-        near = np.abs(self.claim - guess)[self.fails]
-        return explains(self._off[self.fails], near, size * self.bar[self.fails], free)
-
-    def fits_moved(self, places: Array) -> bool:
-        """Tell whether the claim is right after each number is moved back to its place.
-
-        ``places`` has, for each entry of the input, the flat number of the place where it is now.
-        """
-        if self.full is None or (self._off <= NEARLY * np.abs(self.numeric))[self.fails].all():
-            return False
-        places = places.reshape(self.entries, -1)[self.rows]
-        claim = self.full.reshape(-1)[places]
-        if not self._equal(claim, self.numeric, self.slack):
-            return False
-        near = np.abs(claim - self.numeric)
-        # Both must fit: the numbers that belong in failing places, and the numbers found there.
-        off = np.full(self.full.shape, np.nan)
-        off[self.rows] = np.where(self.fails, self._off, np.nan)
-        belong = off.reshape(-1)[places]
-        measured = self.known & np.isfinite(belong)
-        return explains(self._off[self.fails], near[self.fails], self.bar[self.fails]) and (
-            explains(belong[measured], near[measured], self.bar[measured]) or not measured.any()
-        )
-
     @property
     def wrong(self) -> Array:
         """Which measured entries failed, for some output."""
         return np.asarray(self.fails.any(axis=1))
 
     @property
-    def _off(self) -> Array:
-        return np.asarray(np.abs(self.claim - self.numeric))
+    def inside(self) -> Array:
+        """Where all wrong entries are, in the shape of the input."""
+        if self.region:
+            return self.region.entries
+        found = np.zeros(self.entries, bool)
+        found[self.rows[self.wrong]] = True
+        return found.reshape(self.part.shape)
 
-    def _equal(self, claim: Array, guess: Array, slack: Array) -> bool:
+    @property
+    def claim_inside(self) -> Array:
+        """The claims for wrong entries, or for all in their region."""
+        return self.gradient().values[self.inside] if self.region else self.claim[self.wrong]
+
+    def fits(self, mended: Array, free: int = 0) -> bool:
+        """Tell whether a repaired claim, for the measured entries, agrees with f not by chance.
+
+        ``free`` numbers in the repair were fitted, and make as many entries fit.
+        """
         # A diagnosis of a whole input from only some of its entries needs two wrong ones.
         enough = self.all_rows or np.count_nonzero(self.fails) > 1
         if not enough or not self.known[self.fails].all():
             return False
-        return bool(equal(claim, guess, slack)[self.known].all())
+        near = np.abs(mended - self.numeric)
+        off = np.abs(self.claim - self.numeric)[self.fails]
+        return bool((near <= self.slack)[self.known].all()) and explains(
+            off, near[self.fails], self.bar[self.fails], free
+        )
+
+
+NO, EMPTY = np.zeros(1, bool), np.zeros(0)
 
 
 def explains(off: Array, near: Array, bar: Array, free: int = 0) -> bool:
-    """Tell whether a guess explains claims: ``near`` is its error, ``off`` that of the estimate."""
-    # The probability that a random claim with the same error comes as near to the guess.
+    """Tell whether a repair explains wrong claims, which are off by ``off``, and then by ``near``.
+
+    A random claim fits by chance, more often if the error bars are long. If that is more likely
+    than BY_CHANCE, there is no diagnosis: for a dozen repairs it adds up to one in three.
+    """
+    # The probability that a random claim with the same error comes as near.
     chances = np.sort(np.minimum(1.0, np.maximum(near, bar) / off))
     explained = np.maximum(0.0, near - bar).sum() <= UNCERTAIN * off.sum()
     return bool(explained and chances[free:].prod() <= BY_CHANCE)
@@ -231,8 +269,10 @@ def blocks(pairs: Sequence[Pair], others_held: bool) -> list[Block]:
     by_input: dict[Part, list[Pair]] = {}
     for pair in pairs:
         by_input.setdefault(pair.input, []).append(pair)
-    parts = (*by_input, *dict.fromkeys(pair.output for pair in pairs))
-    return [Block(group, parts, others_held) for group in by_input.values()]
+    found = [Block(group, others_held) for group in by_input.values()]
+    for block in found:
+        block.beside = [other for other in found if other is not block]
+    return found
 
 
 def _complex(real: Array, imaginary: Array) -> Array:

@@ -9,8 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import NEARLY, Block, Guess, equal
-from gradcheck_ref.check.diagnose.factors import rough
+from gradcheck_ref.check.diagnose.block import Block, Guess, equal
+from gradcheck_ref.check.mistakes.factors import NEARLY, rough
+from gradcheck_ref.check.mistakes.gradient import Words
+
+WHERE = "where does the {} enter? By the chain rule the derivative is multiplied by it"
 
 
 def _by_call(block: Block, names: Sequence[str]) -> list[Array]:
@@ -33,7 +36,7 @@ def changes_between_calls(block: Block) -> Guess:
         advice = "is there a random number in it, or a number left over from the last call of f? "
         size = rough(first - second, scale)
         sentence = f"two calls give different values, which differ by up to {size} of the largest"
-        return "noisy", sentence, f"{advice}Fix the seed, and compute everything again"
+        return "noisy", Words(sentence, f"{advice}Fix the seed, and compute everything again")
     nonzero = np.asarray(significant.any(axis=0))  # only these calls can show a mistake
     firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[nonzero]
     laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & nonzero]
@@ -42,9 +45,9 @@ def changes_between_calls(block: Block) -> Guess:
         advice = "does it add to a buffer with +=, or keep something from the last call?"
         sentence = "it is right at the first call, and wrong at a later one"
         sentence = "a later call gives 2 x the result of the first one" if twice else sentence
-        return "accumulated", sentence, f"{advice} Start every call afresh"
+        return "accumulated", Words(sentence, f"{advice} Start every call afresh")
     advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
-    return "noisy", "every call gives a different value", f"{advice} the seed"
+    return "noisy", Words("every call gives a different value", f"{advice} the seed")
 
 
 def _right_at_first(firsts: Array, laters: Array) -> bool:
@@ -53,6 +56,13 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
     if not right.size or not right[0] or right.all():
         return False
     return bool(firsts.all() or not right[np.argmin(right) :].any())
+
+
+def the_same_for_all(block: Block, claims: Array) -> Guess:
+    """Find a vjp that is the same for all combinations of the outputs, (size, combinations)."""
+    if claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
+        return None
+    return "upstream-ignored", Words("it does not depend on the upstream", WHERE.format("upstream"))
 
 
 def ignores_upstream(block: Block) -> Guess:
@@ -65,11 +75,13 @@ def ignores_upstream(block: Block) -> Guess:
     calls = block.columns if block.raw else block.rows + block.part.start
     if not calls[0] and not fails[:, 0].any():
         sentence = "it is right at the first call, and the same at every later one"
-        return "accumulated", sentence, "is something kept from the first call? Compute it again"
+        advice = "is something kept from the first call? Compute it again"
+        return "accumulated", Words(sentence, advice)
     vector = "upstream" if block.raw else "tangent"
     kind = "upstream-ignored" if block.raw else "tangent-ignored"
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
     sentence = f"it does not depend on the {vector}"
-    advice = f"where does the {vector} enter? By the chain rule the derivative is multiplied by it"
-    return kind, sentence + (", and is right if that is 1 everywhere" if total else ""), advice
+    advice = WHERE.format(vector)
+    sentence += ", and is right if that is 1 everywhere" if total else ""
+    return kind, Words(sentence, advice)

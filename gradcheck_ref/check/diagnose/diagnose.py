@@ -1,8 +1,14 @@
 """The diagnosis: the mistake that a wrong gradient looks like.
 
-Every named mistake leaves a pattern. Patterns are tried from specific to general, and for each
-input the first one that fits counts, because it fits by chance less often. No function is called:
-the evidence for the verdict is enough.
+Idea
+    A named mistake has a repair. It is applied to the claim, and the repaired claim is judged
+    along the axes and random lines that were measured for the verdict. A wrong repair survives K
+    random lines with a probability of at most 1 in 2^K.
+Where a repair cannot help
+    The values of a row of zeros are unknown. But if all other entries are right, the place of the
+    wrong ones says where to look.
+
+For each input the first repair that fits counts. No function is called.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,37 +16,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose import calls, chain, patterns
+from gradcheck_ref.check.diagnose import calls, entries, partly
 from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
-from gradcheck_ref.check.results import FAIL, Fault, Pair
+from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
+from gradcheck_ref.check.diagnose.sights import Blurred, Sharp, Sight
+from gradcheck_ref.check.mistakes.gradient import Words
+from gradcheck_ref.check.mistakes.places import in_place_of
+from gradcheck_ref.check.results import FAIL, Fault, Pair, Results
 
-# Patterns of all entries. The first predict every number without a fit; then come those with one
-# fitted number (a factor), then reordered numbers, then rounding.
+# Patterns of all entries that no repair has: those without a fitted number, and others.
+EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
 OF_ALL = (
-    patterns.zero,
-    patterns.sign,
-    patterns.factor,
-    calls.ignores_upstream,
-    patterns.conjugate,
-    patterns.phase,
-    patterns.permuted,
-    chain.inner_factor,
-    patterns.regulariser,
-    chain.constant_term,
-    chain.term_without_upstream,
-    patterns.few_digits,
-    patterns.rounded,
-    patterns.tolerance,
+    entries.phase,
+    entries.term_without_upstream,
+    entries.few_digits,
+    entries.rounded,
+    entries.tolerance,
 )
 
-# Patterns of some entries. They need the other entries to be right.
+# Patterns of some entries. All others must be known to be right.
 OF_SOME = (
-    patterns.row_or_column,
-    patterns.single_entries,
-    patterns.mask,
-    patterns.some_outputs,
-    chain.local_derivative,
-    patterns.not_zero,
+    partly.place,
+    partly.mask,
+    entries.not_zero,
+    partly.some_outputs,
+    partly.local_derivative,
+    partly.by_a_factor,
+    entries.counted_once,
 )
 
 
@@ -51,11 +53,12 @@ class Diagnosis:
     Attributes
     ----------
     kind : str
-        A key of `gradcheck_ref.check.diagnose.kinds.KINDS`, such as ``factor`` or ``transposed``.
+        A key of `gradcheck_ref.check.mistakes.table.KINDS`, such as ``factor`` or ``transposed``.
     subject : str
         The name of the input.
     sentence : str
-        The pattern, e.g. ``every entry is 3 x the numeric value``.
+        The mistake, e.g. ``every entry is 3 x the numeric value``, and along how many random
+        lines the repaired claim agrees with f.
     advice : str
         A question or an imperative that says where to look.
     """
@@ -70,14 +73,10 @@ class Diagnosis:
 def diagnose(
     pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
-    """Name the mistakes that a failed check looks like, best first; at most one for each input.
+    """Name the mistakes that a failed check looks like, from what its axes have measured.
 
-    Faults come before patterns, and the more specific patterns before others. Cost: no evaluation
-    of ``f``, and a few passes over the claims.
-
-    A diagnosis of a whole input describes the entries that were measured, and gives their number;
-    ``others_held`` tells if random lines confirm the others. Only entries that failed lead to a
-    diagnosis. An unsure entry contradicts a pattern only if the pattern is outside its error bar.
+    As `diagnoses_of`, without random lines; ``others_held`` tells if these confirm the entries
+    that were not measured.
 
     Examples
     --------
@@ -91,32 +90,94 @@ def diagnose(
     >>> print(found.advice)
     is f a mean over 3 entries? 3 is the length of x.
     """
-    if not faults and not any((pair.verdict == FAIL).any() for pair in pairs):
+    return diagnoses_of(Results(tuple(pairs)), faults, others_held=others_held)
+
+
+@np.errstate(all="ignore")
+def diagnoses_of(
+    results: Results, faults: Sequence[Fault], *, others_held: bool = False
+) -> tuple[Diagnosis, ...]:
+    """Name the mistakes that a failed check looks like, best first; at most one for each input.
+
+    Faults come before numbers, and the more specific mistakes before others. Cost: no evaluation
+    of ``f``, and a few passes over the claims for each repair.
+
+    Only inputs with a wrong entry, or that are wrong as a whole, lead to a diagnosis. An unsure
+    entry contradicts a repair only if it is outside its error bar.
+    """
+    wrong = {one.name for one in results.inputs if one.code == FAIL}
+    if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
         return ()
-    by_input = blocks(pairs, others_held)
+    by_input = blocks(results.pairs, others_held)
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
     ranked = []
     for block in by_input:
-        if block.part.name in settled or not block.fails.any():
+        block.region = results.regions.get(block.name)
+        # Where noise hides single entries, only inputs that are wrong as a whole are told.
+        fails = block.fails.any() and not results.looks
+        if block.name in settled or not (fails or block.name in wrong):
             continue
-        for rank, pattern in enumerate(_patterns(block)):
-            if found := pattern(block):
+        for rank, found in enumerate(_guesses(block, by_input, results)):
+            if found:
                 ranked.append((rank, _about(block, found)))
                 break
-        else:
-            if found := _only_number(block, by_input):
-                ranked.append((len(OF_ALL), _about(block, found)))
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
 
-def _patterns(block: Block) -> tuple[Callable[[Block], Guess], ...]:
-    """Return the patterns that may apply to an input."""
+def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[Guess]:
+    """Yield what an input looks like, or None, the most specific guess first."""
     if not block.usable:
-        return (patterns.reshaped,)
-    whole = () if block.others_differ else OF_ALL
-    some = OF_SOME if block.others_agree else ()
-    return (*whole, *some, chain.mean_and_spread)  # the last fits many numbers
+        yield _of_another_shape(block) or reshaped(block)
+        return
+    if not block.others_differ and not block.region:
+        yield entries.zero(block)
+        if along := results.along.get(block.name):
+            yield calls.the_same_for_all(block, along.claims[block.part.stretch])
+        exact, fitted = _repaired(block, results)
+        yield exact
+        if results.looks:
+            yield fitted
+            return
+        yield from _each(EXACT, block)
+        yield fitted
+        yield from _each(OF_ALL, block)
+    if block.others_agree and (block.all_rows or block.others_held or block.region):
+        yield from _each(OF_SOME, block)
+    yield entries.mean_and_spread(block)  # which fits many numbers
+    yield _only_number(block, by_input)
+
+
+def _each(patterns: Sequence[Callable[[Block], Guess]], block: Block) -> Iterator[Guess]:
+    return (pattern(block) for pattern in patterns if block.fails.any())
+
+
+def _repaired(block: Block, results: Results) -> Iterator[Guess]:
+    """Yield the repairs of the claim that fit, and say by what they were confirmed."""
+    looks = results.looks.get(block.name)
+    sight: Sight
+    if looks and results.claims is not None:
+        whole = next(one for one in results.inputs if one.name == block.name)
+        sight = Blurred(block, looks, results.claims, whole)
+    else:
+        sight = Sharp(block, results.along.get(block.name))
+    for found in repaired(sight):
+        if found and sight.measures:
+            kind, (sentence, advice) = found
+            said = f"{sentence}. Repaired, it agrees with f {sight.measures}"
+            yield kind, Words(said, advice)
+        else:
+            yield found
+
+
+def _of_another_shape(block: Block) -> Guess:
+    """Find two gradients that have each other's shape."""
+    shapes = {np.shape(gradient) for gradient in block.raw}
+    for other in block.beside:
+        theirs = {np.shape(gradient) for gradient in other.raw}
+        if shapes == {other.part.shape} and theirs == {block.part.shape} != shapes:
+            return "swapped", in_place_of(other.name)
+    return None
 
 
 def _only_number(block: Block, by_input: list[Block]) -> Guess:
@@ -125,29 +186,30 @@ def _only_number(block: Block, by_input: list[Block]) -> Guess:
     right = all(not other.fails.any() and other.significant.any() for other in others)
     if block.entries > 1 or not others or not right or not block.fails.any():
         return None
-    name = block.part.name
+    name = block.name
     advice = f"is a term of f with {name} missing, or counted twice?"
-    return "single-entries", f"only {name} is wrong, of {len(by_input)} inputs", advice
+    return "single-entries", Words(f"only {name} is wrong, of {len(by_input)} inputs", advice)
 
 
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:
     """Name the faults that have a diagnosis: overwritten inputs come first."""
     for fault in faults:
         if fault.reason == "mutated":
-            names = [b.part.name for b in by_input if f"its input {b.part.name}:" in fault.sentence]
+            names = [b.name for b in by_input if f"its input {b.name}:" in fault.sentence]
             written = f"{fault.subject} overwrites {names[0] if names else 'its input'}"
             advice = "look for +=, *=, out= and assignments to slices, and let them work on a copy"
             yield Diagnosis("mutated", (names or [fault.subject])[0], written, advice)
     changed = [fault.subject for fault in faults if fault.reason == "nondeterministic"]
     for block in by_input:
-        if block.part.name in changed and (found := calls.changes_between_calls(block)):
+        if block.name in changed and (found := calls.changes_between_calls(block)):
             yield _about(block, found)
 
 
-def _about(block: Block, found: tuple[str, str, str]) -> Diagnosis:
+def _about(block: Block, found: tuple[str, Words]) -> Diagnosis:
     """Add the number of measured entries to a diagnosis, if they were not all entries."""
-    kind, sentence, advice = found
-    if not (block.all_judged or "measured" in sentence or "everywhere" in sentence):
+    kind, (sentence, advice) = found
+    said = any(word in sentence for word in ("measured", "everywhere", "random lines"))
+    if not (block.all_judged or said):
         all_entries = block.entries * sum(part.size for part in block.outputs)
         sentence += f" in all {block.claim.size} measured entries, of {all_entries}"
-    return Diagnosis(kind, block.part.name, sentence, advice)
+    return Diagnosis(kind, block.name, sentence, advice)

@@ -20,11 +20,14 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.hides.code import identity
-from gradcheck_ref.check.hides.mistakes import SLIGHTLY_OFF, mistaken
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import least
+from gradcheck_ref.check.mistakes.gradient import Gradient
+from gradcheck_ref.check.mistakes.numbers import SLIGHT
+from gradcheck_ref.check.mistakes.table import MISTAKES
+from gradcheck_ref.structure.parts import Part
 
 # A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
 # symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.
@@ -65,7 +68,7 @@ def plant(f: Callable[..., Any], findings: Findings) -> tuple[Planted, ...]:
     planted = []
     eps = np.fmax(question.ask.inputs.eps, question.ask.outputs.eps)
     for mistake, name, change, is_allowed, is_linear in _mistakes(question):
-        if mistake == SLIGHTLY_OFF and ROUNDINGS_OF_CLAIM * eps.max() > 1e-3:
+        if mistake == SLIGHT and ROUNDINGS_OF_CLAIM * eps.max() > 1e-3:
             continue
         changes = [change(one) for one in evidence]
         if not is_linear:
@@ -99,9 +102,11 @@ def _mistakes(question: Question) -> Iterator[tuple[str, str, Change, bool, bool
     """Yield mistake, input, change, whether that is allowed, and if the product stays linear."""
     claims, matrix = question.claims, question.claims.matrix
     if matrix is None:  # a jvp that was called along lines only
-        for mistake, wrong in mistaken(np.ones((1, 1)), ()):
+        one = Gradient("", np.ones((1, 1)), np.ones(1))
+        for mistake, wrong in _mistaken(one):
             c = float(wrong[0, 0])
-            yield mistake, "", _scaled(c), abs(c - 1) <= question.rtol, True
+            if c != 1:  # else it moves numbers, or loses signs
+                yield mistake, "", _scaled(c), abs(c - 1) <= question.rtol, True
         return
     exact = np.zeros(matrix.shape)
     allowed = least(question, np.arange(question.size), matrix, exact, matrix)
@@ -109,16 +114,33 @@ def _mistakes(question: Question) -> Iterator[tuple[str, str, Change, bool, bool
 
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
     for part in parts:
-        claim, name = matrix[part.stretch], part.name if len(parts) > 1 else ""
-        for mistake, instead in mistaken(claim, part.shape):
+        name = part.name if len(parts) > 1 else ""
+        for mistake, wrong in _mistaken(_right(question, part)):
             more = np.zeros(matrix.shape, matrix.dtype)
-            more[part.stretch] = instead - claim
+            more[part.stretch] = part.coordinates(wrong) - matrix[part.stretch]
             yield mistake, name, _added(more), bool((np.abs(more) <= allowed).all()), True
     if claims.who in ("vjp", "jvp"):
         along = 0 if claims.by_rows else 1
         same = np.broadcast_to(matrix.sum(axis=along, keepdims=True), matrix.shape)
         is_linear = not same.any()  # a product that is the same for every vector
         yield f"{claims.vector} ignored", "", _added(same - matrix), False, is_linear
+
+
+def _right(question: Question, part: Part) -> Gradient:
+    """Return the claim for an input as the table of mistakes sees it."""
+    inputs, matrix = question.ask.inputs, question.claims.matrix
+    assert matrix is not None
+    points = {p.name: p.array(inputs.x[p.stretch]) for p in inputs.parts.values()}
+    values = {p.name: p.entries(matrix[p.stretch]) for p in inputs.parts.values()}
+    others = {name: (points[name], values[name]) for name in points if name != part.name}
+    return Gradient(part.name, values[part.name], points[part.name], others=others)
+
+
+def _mistaken(right: Gradient) -> Iterator[tuple[str, Array]]:
+    """Yield the name of each mistake, and the wrong gradient; impossible mistakes are left out."""
+    for mistake in MISTAKES:
+        if mistake.make and (wrong := mistake.make(right)) is not None:
+            yield mistake.planted, wrong
 
 
 def _scaled(c: float) -> Change:

@@ -6,16 +6,19 @@ mistake would not change a right claim? Some mistakes are in the claim itself, s
 by less than rtol, so does the gradient. No function is called.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import NEARLY, Block, blocks, equal
+from gradcheck_ref.check.diagnose.block import Block, blocks, equal
 from gradcheck_ref.check.hides.points import chequered, displaced, within_range
 from gradcheck_ref.check.knobs import ATOL_FRACTION
+from gradcheck_ref.check.mistakes.factors import NEARLY
+from gradcheck_ref.check.mistakes.gradient import Mistake
+from gradcheck_ref.check.mistakes.table import MISTAKES
 from gradcheck_ref.check.results import Pair
 from gradcheck_ref.structure.parts import Part
 
@@ -27,8 +30,7 @@ class BlindSpot:
     Attributes
     ----------
     kind : str
-        factor, mean, penalty, left-out, permuted, transposed, reversed, conjugate, mask or
-        mixed-up.
+        A key of `gradcheck_ref.check.mistakes.table.KINDS`, such as ``transposed``.
     subject : str
         The name of the input.
     sentence : str
@@ -54,68 +56,9 @@ class Viewpoint(NamedTuple):
     branches: bool  # whether the code of f treats negative numbers differently
 
 
-class Misreading(NamedTuple):
-    """A mistake in reading an input, and the property of an input that hides the mistake.
-
-    ``read`` returns the arrays that may be read instead of an array; none if that is impossible.
-    """
-
-    kind: str
-    read: Callable[[Array], Sequence[Array]]
-    sentence: str
-    reason: str
-    of_all: bool = True  # in the gradient of any input, or only in its own
-
-
-def _rolled(a: Array) -> list[Array]:
-    return [np.roll(a, 1, axis) for axis, length in enumerate(a.shape) if length > 1]
-
-
-def _transposed(a: Array) -> list[Array]:
-    square = a.ndim > 1 and a.shape[-1] == a.shape[-2] > 1
-    return [np.swapaxes(a, -1, -2)] if square else []
-
-
-# If one of the first three fits, the others add nothing: entries that are all 0 are all equal, too.
-MISREADINGS = (
-    Misreading(
-        "penalty",
-        lambda a: [2 * a],
-        "whether a multiple of {} is missing from the gradient, such as that of a penalty",
-        "all its entries are 0",
-        of_all=False,
-    ),
-    Misreading(
-        "left-out",
-        lambda a: [np.ones_like(a)],
-        "whether {} multiplies or divides the gradient",
-        "all its entries are 1",
-    ),
-    Misreading(
-        "permuted",
-        _rolled,
-        "whether each entry of {} is used in its own place",
-        "its entries repeat along an axis",
-    ),
-    Misreading(
-        "transposed",
-        _transposed,
-        "whether {} must be transposed in the gradient",
-        "it is symmetric",
-    ),
-    Misreading(
-        "reversed",
-        lambda a: [np.flip(a)] if a.size > 2 else [],
-        "whether {} must be reversed in the gradient",
-        "it is the same when reversed",
-    ),
-    Misreading(
-        "conjugate",
-        lambda a: [np.conj(a)] if a.dtype.kind == "c" else [],
-        "whether {} must be conjugated in the gradient",
-        "all its imaginary parts are 0",
-    ),
-)
+# If one of these mistakes in reading fits, the others add nothing: entries that are all 0 are all
+# equal, too.
+FIRST = "regulariser", "inner-factor", "permuted"
 
 
 def blind_spots(
@@ -187,7 +130,7 @@ class _Place:
         """Find a special input, which is the same array if it is read wrongly."""
         for found in self.special[block.part]:
             if not (all(self.zero.values()) if found.of_all else self.zero[block.part]):
-                said = found.sentence.format(name)
+                said = found.question.format(name)
                 advice = self._try(block.part)
                 yield BlindSpot(found.kind, name, said, found.reason, advice)
 
@@ -200,7 +143,7 @@ class _Place:
             if other.shape == part.shape and self._alike(x, self.x[other]):
                 said = f"whether the gradient confuses {name} with {other.name}"
                 reason = f"it is equal to {other.name}"
-                yield BlindSpot("mixed-up", name, said, reason, self._try(part))
+                yield BlindSpot("swapped", name, said, reason, self._try(part))
                 return
 
     def mean(self, block: Block, name: str) -> Iterator[BlindSpot]:
@@ -214,7 +157,7 @@ class _Place:
         if part is first and part.shape[0] == 1 and not self.zero[part]:
             said = f"whether the gradient confuses a mean over axis 0 of {name} with a sum"
             advice = f"try {name} of shape {(3, *part.shape[1:])}"
-            yield BlindSpot("mean", name, said, "that axis has length 1", advice)
+            yield BlindSpot("missing-sum", name, said, "that axis has length 1", advice)
 
     def mask(self, block: Block, name: str) -> Iterator[BlindSpot]:
         """Find entries of one sign, which take only one branch of abs, relu or max."""
@@ -227,10 +170,14 @@ class _Place:
             advice = f"if {name} may be {other}, {self._try(part)}"
             yield BlindSpot("mask", name, said, reason, advice)
 
-    def _special(self, x: Array) -> list[Misreading]:
+    def _special(self, x: Array) -> list[Mistake]:
         """Return the mistakes in reading that do not change the input."""
-        found = [m for m in MISREADINGS if any(self._alike(x, y) for y in m.read(x))]
-        return found[:1] if found and found[0] in MISREADINGS[:3] else found
+        found = [one for one in MISTAKES if one.read and self._same(x, one.read(x))]
+        first = sorted(FIRST.index(one.kind) for one in found if one.kind in FIRST)
+        return [one for one in found if one.kind == FIRST[first[0]]][:1] if first else found
+
+    def _same(self, x: Array, reads: Sequence[Array]) -> bool:
+        return any(self._alike(x, read) for read in reads)
 
     def _alike(self, x: Array, y: Array) -> bool:
         return bool(equal(y, x, self.rtol * np.abs(x)).all())

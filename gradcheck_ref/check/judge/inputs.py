@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
@@ -26,8 +27,6 @@ from gradcheck_ref.check.judge.whole import (
     has_fewer_digits,
     judge_inputs,
     named,
-    proof,
-    quantiles,
     ratio_of,
     unknown,
 )
@@ -43,6 +42,9 @@ HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
 
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed.
 CLOSELY = 4.0
+
+# The error bars of lines are long if they are more than this part of the error of the claim.
+VAGUE = 0.005
 
 # At most so many refused entries are measured again.
 REFUSED = 10
@@ -63,12 +65,20 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if not (decides(question) and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
-        few = has_fewer_digits(question)
-        open_ = [k for k, one in known.items() if one.entries and (few or one.code == UNSURE)]
-        for number, one in judge_inputs(question, open_).items():
+        few, vague = has_fewer_digits(question), _vaguely_wrong(findings)
+        open_ = [
+            number
+            for number, one in known.items()
+            if one.entries and (few or one.code == UNSURE or one.name in vague)
+        ]
+        judged, seen = judge_inputs(question, open_)
+        findings = findings._replace(looks=seen)
+        for number, one in judged.items():
             # Shorter steps may show that f has another slope next to x.
             contradicted = one.code == FAIL and known[number].limit < one.error
-            known[number] = replace(one, code=UNSURE) if contradicted else one
+            # An entry that fails on its axis is wrong, even if that is not clear of the whole.
+            if known[number].code != FAIL or one.code == FAIL:
+                known[number] = replace(one, code=UNSURE) if contradicted else one
     return _decided(question, findings, known)
 
 
@@ -92,6 +102,20 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         if findings.others:
             known |= _from_lines(question, findings.others, findings.on_axes, rest)
     return known
+
+
+def _vaguely_wrong(findings: Findings) -> set[str]:
+    """Name the inputs that lines refuse with error bars so long that no repair can be judged."""
+    evidence, found = findings.by_input, set[str]()
+    if evidence is None:
+        return found
+    with np.errstate(invalid="ignore"):
+        vague = ~(evidence.best.bar <= VAGUE * np.abs(evidence.residual))
+    for part in evidence.question.ask.inputs.parts.values():
+        mine = evidence.rows == part.start
+        if evidence.ruling.refused[mine].any() and 2 * vague[mine].sum() > vague[mine].size:
+            found.add(part.name)
+    return found
 
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
@@ -227,8 +251,11 @@ def _from_own_lines(question: Question, evidence: Evidence, fails: bool) -> dict
         if effects is None or not (part.size and evidence.ruling.refused[mine].any()):
             continue
         error, slope = evidence.residual[mine], evidence.best.slope[mine]
-        size = np.fmax(np.nanmean(slope**2), effects[number].mean())
-        square = float(np.nanmean(error**2))
+        there = np.isfinite(error)
+        if not there.any():
+            continue
+        size = np.fmax(np.mean(slope[there] ** 2), effects[number].mean())
+        square = float(np.mean(error[there] ** 2))
         lines = int(np.count_nonzero(mine))
         squares = square, math.inf, math.inf
         found[number] = _whole(question, part, float(size), squares, fails, lines)

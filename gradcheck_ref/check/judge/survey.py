@@ -4,23 +4,26 @@ A random line measures all coordinates at once. If it refuses its claim, it is h
 single entry. That entry is measured on its axis, and so are entries that lines cannot confirm.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.localise import find_wrong_entry
+from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.regions import regions
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
-from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
+from gradcheck_ref.check.judge.together import FEWEST_LINES, LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.results import FAIL, PASS, Certificate, Whole
+from gradcheck_ref.check.results import FAIL, PASS, Certificate, Region, Whole
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
 # them. Up to AXES_IN_DOUBT, the axes of all entries that lines leave in doubt are measured, and all
@@ -62,6 +65,8 @@ class Findings(NamedTuple):
     others: Evidence | None = None  # random lines over the inputs that these do not refuse
     inputs: tuple[Whole, ...] = ()  # the error of each input as a whole, if that is known
     hidden: Array | bool = False  # which undecided entries pass with their input as a whole
+    looks: Mapping[int, Looks] = MappingProxyType({})  # lines over each input that is wrong
+    regions: tuple[Region, ...] = ()  # where an input is wrong, if all else is right
 
 
 def explore(question: Question) -> Findings:
@@ -82,13 +87,13 @@ def explore(question: Question) -> Findings:
 
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
-    together, known = Together(question), tuple[Whole, ...]()
+    together, known, looks = Together(question), tuple[Whole, ...](), dict[int, Looks]()
     endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
     if not endless.size and _few_digits(together):
-        question, known = _as_wholes(question)
+        question, known, looks = _as_wholes(question)
         verdicts = {one.code for one in known}
         if FAIL in verdicts or verdicts == {PASS}:
-            return _examples_of(question, known)
+            return _examples_of(question, known)._replace(looks=looks)
         together = Together(question)
     agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
@@ -125,7 +130,14 @@ def _together(question: Question) -> Findings:
     elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():
         # No example shows the mistake: report how closely lines measured the others.
         certificate = together.certificate(reached, 0, demanded=True)
-    return Findings(on_axes, certificate, tuple(agreeing), by_input, others, known)
+    found: list[Region] = []
+    if by_input and not few:
+        refused = _refused(by_input)
+        parts = [p for p in question.ask.inputs.parts.values() if p.start in refused]
+        found += regions(together, on_axes, parts)
+    return Findings(
+        on_axes, certificate, tuple(agreeing), by_input, others, known, regions=tuple(found)
+    )
 
 
 def _few_digits(together: Together) -> bool:
@@ -136,13 +148,15 @@ def _few_digits(together: Together) -> bool:
     return decides(together.question) and has_fewer_digits(together.question)
 
 
-def _as_wholes(question: Question) -> tuple[Question, tuple[Whole, ...]]:
+def _as_wholes(
+    question: Question,
+) -> tuple[Question, tuple[Whole, ...], dict[int, Looks]]:
     """Judge all inputs as wholes first; what that takes is not taken from the entries."""
     spent = question.ask.evaluations
-    known = judge_inputs(question, range(len(question.ask.inputs.parts)))
+    known, looks = judge_inputs(question, range(len(question.ask.inputs.parts)))
     if not question.limited:
         question = replace(question, most=question.most + question.ask.evaluations - spent)
-    return question, tuple(known.values())
+    return question, tuple(known.values()), looks
 
 
 def _examples_of(question: Question, known: Sequence[Whole]) -> Findings:
@@ -182,19 +196,25 @@ def _deserve_a_round(together: Together, count: int) -> bool:
 
 
 def _by_input(together: Together) -> Evidence | None:
-    """Measure a line over each input, and two more where it refuses the claims, if affordable."""
+    """Measure a line over each input, and more where it refuses the claims, as far as affordable.
+
+    A repair of the claims of an input is judged along these.
+    """
     question = together.question
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
-    if len(parts) == 1 or question.claims.unusable:
+    if question.claims.unusable:
         return None
+    if len(parts) == 1:  # lines over it are measured already
+        together.measure(min(FEWEST_LINES, question.affordable - LINES - EXAMPLES))
+        return together.evidence
     first = [together.line(0).over(part.start, part.start + part.size) for part in parts]
     found = together.along(first).settle(tries=1)
     refused = _refused(found)
     wrong = [line for line in first if line.start in refused]
-    more = [together.line(k).over(line.start, line.stop) for k in (1, 2) for line in wrong]
-    if not 0 < len(more) <= question.affordable - LINES - EXAMPLES:
-        return found
-    return found.joined([together.along(more).settle(tries=1)])
+    left = question.affordable - LINES - EXAMPLES
+    count = min(FEWEST_LINES, 1 + left // max(1, len(wrong)))
+    more = [together.line(k).over(one.start, one.stop) for k in range(1, count) for one in wrong]
+    return found.joined([together.along(more).settle(tries=1)]) if more else found
 
 
 def _others(together: Together, by_input: Evidence) -> Evidence | None:

@@ -20,7 +20,7 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.ties import weigh_ties
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.witness import State
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Given, Pair, Results
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Along, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 # A step, relative to x, that shows how f changes when all entries of an input move.
@@ -45,8 +45,29 @@ def results_of(question: Question, findings: Findings) -> Results:
         others = findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
         blame(claims, bool(right), bool((verdict == FAIL).any()))
-    pairs = tuple(_pairs(evidence, verdict, reason, jump))
-    return Results(pairs, findings.certificate, findings.inputs)
+    parts = [*question.ask.inputs.parts.values()]
+    return Results(
+        pairs=tuple(_pairs(evidence, verdict, reason, jump)),
+        certificate=findings.certificate,
+        inputs=findings.inputs,
+        along=dict(_along(question, findings.by_input)),
+        looks={parts[number].name: looks for number, looks in findings.looks.items()},
+        claims=question.claims.matrix,
+        regions={region.input.name: region for region in findings.regions},
+    )
+
+
+def _along(question: Question, evidence: Evidence | None) -> Iterator[tuple[str, Along]]:
+    """Yield what was measured along lines over each wrong input, with the name of the input."""
+    matrix = question.claims.matrix
+    for part in question.ask.inputs.parts.values():
+        if evidence is None or matrix is None:
+            return
+        mine = evidence.rows == part.start
+        if evidence.ruling.refused[mine].any():
+            at, lines = evidence.best.at(mine), np.array(evidence.lines, object)[mine]
+            allowed = evidence.ruling.allowed[mine]
+            yield part.name, Along(matrix, lines.tolist(), at.slope, at.bar, allowed)
 
 
 def _still(evidence: Evidence) -> Iterator[Part]:
@@ -111,6 +132,7 @@ def _pairs(evidence: Evidence, verdict: Array, reason: Array, jump: float) -> It
                 again=again[first:last, stretch],
                 raw=claims.raw[k][stretch],
                 jump=jump,
+                point=ask.inputs.x[source.stretch],
             )
             if unusable := claims.unusable.get(k):
                 given = given._replace(claim=None, again=None)

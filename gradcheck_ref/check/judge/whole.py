@@ -1,22 +1,18 @@
 """The gradient of an input as a whole: how long its error is, where noise hides single entries.
 
-Along a random line the claim and the slope of f differ by r: the error of the claim, and noise. So
-the mean of r^2 over many lines is the square of the length of the error, plus that of the noise.
-The mean *product* of r at two steps has no noise: the error is the same at both steps, and the
-rounding of f at one set of points knows nothing of that at another.
-
-The bounds hold for noise that is independent at two steps, and for errors with many entries.
-`proof` has a bound for any errors.
+The mean product of what claim and slope differ by at two steps measures it; see `looks`. A pass
+takes an error that is surely small, and a fail one that is surely large, at three steps.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
@@ -30,10 +26,6 @@ from gradcheck_ref.structure.units import PIECE
 
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
-
-# One value in a thousand of a normal distribution is farther from its mean, on one side.
-Z = 3.09
-CHANCE = 1e-3
 
 # A wrong claim is usually clear after FEW lines. MANY are measured before a pass, and then twice as
 # many, and again, if that decides nothing.
@@ -73,52 +65,6 @@ ALIKE, FEW_ALIKE = 2.0, 0.5
 KINKED, STEEP = 1 / 10, 7.0
 
 
-class Look(NamedTuple):
-    """Claims and slopes along the lines at one step, weighted."""
-
-    claimed: Array  # (lines, columns), like slopes and middles
-    slopes: Array
-    middles: Array
-    steps: Array  # (lines,)
-    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
-
-    def and_then(self, other: "Look") -> "Look":
-        """Append other lines."""
-        both = zip(self[:4], other[:4], strict=True)
-        claimed, slopes, middles, steps = map(np.concatenate, both)
-        return Look(claimed, slopes, middles, steps, np.fmax(self.stuck, other.stuck))
-
-
-class Square(NamedTuple):
-    """A length, squared, and what may be wrong with it, all in the unit of a typical slope."""
-
-    size: float  # of the gradient itself
-    error: float  # of the error of the claim: the mean product of residuals
-    noise: float  # mean square of the noise in one residual
-    slopes: float  # mean product of slopes
-    spread: float  # standard error of `error` over the lines
-    averaged: float  # how many independent draws of the noise there are, as a square root
-    proved: float  # the error is not larger, except by CHANCE
-    stuck: float  # mean square of what rounding may add to all residuals alike
-
-    def doubt(self, length: float = 0.0) -> float:
-        """Return how far noise may move the mean product, if the error has this square."""
-        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
-
-    def limit(self, low: float, length: float = 0.0) -> float:
-        """Return the square that the error surely does not exceed, if it has this one."""
-        most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
-        return (most + math.sqrt(self.stuck)) ** 2
-
-    @property
-    def hidden(self) -> float:
-        """The square of an error that noise and rounding hide."""
-        return self.doubt() + self.stuck
-
-
-UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
-
-
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
     """Return the largest allowed error: 9e-4 in float32, 2e-2 in float16, 0.1 in bfloat16.
 
@@ -127,28 +73,6 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
     """
     usual = max(min(default_rtol(eps), ALLOWED), SPACINGS * eps)
     return min(max(usual, NOISES * noise), MOST_ALLOWED)
-
-
-def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
-    """Return how far a mean square of random sums may be below and above its expectation.
-
-    These are quantiles of chi-square (Wilson and Hilferty, 1931). All lines share the combinations
-    of the outputs: an error in one output looks small in all lines if it is small in all of them.
-    """
-    freedom = 1 / (1 / lines + (1 / upstreams if upstreams else 0.0))
-    step = math.sqrt(2 / (9 * freedom))
-    low, high = (max(0.0, 1 - step**2 + z * step) ** 3 for z in (-Z, Z))
-    return low, high
-
-
-def proof(lines: int) -> float:
-    """Return how many times the largest of some random sums the length is, except by CHANCE.
-
-    A sum a . v with random signs has |a . v| >= t |a| with a probability of at least
-    (1 - t^2)^2 / 3 (Paley and Zygmund, 1932). The lengths of the moves do not change that.
-    """
-    share = 1 - 3 * (1 - CHANCE ** (1 / max(lines, 1)))
-    return 1 / math.sqrt(1 - math.sqrt(1 - share)) if 0 < share < 1 else math.inf
 
 
 class Group:
@@ -218,33 +142,17 @@ class Group:
         self.question.return_to_x()
         return claims.product(line.between(t))
 
-    @QUIETLY
-    def square(self, first: Look, second: Look, columns: slice) -> Square:
-        """Return the length of the error for some outputs, from two looks."""
-        both = np.array([*first[:2], *second[:2]])[..., columns]
-        both = both[:, np.isfinite(both).all(axis=(0, 2))]  # lines inside the domain of f
-        claimed, slopes = both[[0, 2]], both[[1, 3]]
-        lines, outputs = both.shape[1:]
-        if 2 * lines < len(self.lines) or not lines:
-            return UNKNOWN
-        if self.upstreams:
-            outputs = min(self.upstreams, self.question.ask.outputs.size)
-        one, other = claimed - slopes
-        products = np.mean(one * other, axis=1)
-        of_slopes = float(np.mean(slopes[0] * slopes[1]))
-        floor = float(np.mean(self.chords.floor(self.chords.steps[1])[columns]))
-        largest = np.mean(np.abs(one * other), axis=1)
-        if self.upstreams:
-            largest = np.abs(one * other).max(axis=1) * proof(self.upstreams) ** 2
-        return Square(
-            size=max(float(np.mean(claimed[0] * claimed[1])), of_slopes),
-            error=float(products.mean()),
-            noise=float(np.mean((one - other) ** 2)) / 2 + floor,
-            slopes=of_slopes,
-            spread=float(products.std()) / math.sqrt(lines),
-            averaged=math.sqrt(lines * outputs),
-            proved=proof(lines) ** 2 * float(largest.max()),
-            stuck=float(np.mean(np.fmax(first.stuck, second.stuck)[columns])),
+    @property
+    def seen(self) -> Looks:
+        """The slopes and claims along all lines so far."""
+        return Looks(
+            lines=self.lines,
+            at=self.looks,
+            weight=self.chords.weight,
+            floor=self.chords.floor(self.chords.steps[1]),
+            groups=output_groups(self.question),
+            upstreams=self.upstreams,
+            outputs=self.question.ask.outputs.size,
         )
 
     # --- the verdict ------------------------------------------------------------------------------
@@ -257,7 +165,9 @@ class Group:
         for count in counts[: 4 if count_of == 1 else 3] if self.measurable else ():
             if not self.measure(count):
                 break
-            squares = [self.square(self.looks[0], self.looks[1], columns) for columns in groups]
+            squares = [
+                self.seen.square(self.looks[0], self.looks[1], columns) for columns in groups
+            ]
             mistaken = [self._mistaken(*one) for one in zip(squares, groups, strict=True)]
             if True in mistaken:
                 return [self._whole(0, squares, FAIL)] if count_of == 1 else None
@@ -292,7 +202,7 @@ class Group:
             return False  # a staircase refuses nobody
         if len(self.looks) == 2:
             self.looks.append(self._look(self.lines, self.chords.steps[2]))
-        closer = self.square(self.looks[1], self.looks[2], columns)
+        closer = self.seen.square(self.looks[1], self.looks[2], columns)
         if closer.error + closer.doubt(refused) + closer.stuck < STAYS * found.error:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
@@ -421,11 +331,14 @@ def end_of(question: Question) -> float:
     return question.most if question.limited else question.ask.evaluations + MOST
 
 
-def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]:
+def judge_inputs(
+    question: Question, numbers: Sequence[int]
+) -> tuple[dict[int, Whole], dict[int, Looks]]:
     """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
 
     In a group, a small input hides beside large ones. So inputs that pass are taken out, and the
-    rest is measured again, alone or in halves.
+    rest is measured again, alone or in halves. Returns the results, and the lines over each wrong
+    input, by number.
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
@@ -434,23 +347,25 @@ def judge_inputs(question: Question, numbers: Sequence[int]) -> dict[int, Whole]
     if order and effects is not None:
         by_effect = np.nan_to_num(effects.sum(axis=1))
         todo = [sorted(order, key=lambda number: -by_effect[number])]
-    found: dict[int, Whole] = {}
+    found, seen = dict[int, Whole](), dict[int, Looks]()
     end = end_of(question)
     while todo:
         group = todo.pop(0)
         stretches = [parts[number].stretch for number in group]
         ours = None if effects is None else effects[group]
-        results = Group(question, stretches, end, ours).judge() or ()
-        for number, one in zip(group, results, strict=False):
+        together = Group(question, stretches, end, ours)
+        for number, one in zip(group, together.judge() or (), strict=False):
             if one.code == PASS or len(group) == 1:
                 found[number] = replace(one, **named(question, parts[number]))
+            if one.code == FAIL:
+                seen[number] = together.seen
         rest = [number for number in group if number not in found]
         if rest and len(group) > 1:
             middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
             todo += filter(None, (rest[:middle], rest[middle:]))
-    return {
-        number: found.get(number) or unknown(question, parts[number]) for number in sorted(numbers)
-    }
+    for number in order:
+        found.setdefault(number, unknown(question, parts[number]))
+    return dict(sorted(found.items())), seen
 
 
 def unknown(question: Question, part: Part) -> Whole:

@@ -94,8 +94,13 @@ class Dithered:
             found[stretch] = (one - other) / (2 * t)
         return found
 
-    def dot(self, matrix: Array, t: float) -> Array:
-        """Return the product of `between` with a matrix that has a row for each coordinate."""
-        pairs = zip(self.reached(t), self.reached(-t), strict=True)
-        products = (matrix[stretch].T @ (one - other) for (stretch, one), (_, other) in pairs)
-        return np.asarray(sum(products) / (2 * t))
+    def dot(self, matrix: Array, t: float, first: int = 0) -> Array:
+        """Return the product of `between` with a matrix that has a row for each coordinate.
+
+        Its rows begin with the one of the coordinate ``first``.
+        """
+        total: Any = 0.0
+        for (stretch, one), (_, other) in zip(self.reached(t), self.reached(-t), strict=True):
+            rows = matrix[stretch.start - first : stretch.stop - first]
+            total = total + rows.T @ (one - other)
+        return np.asarray(total / (2 * t))

@@ -130,9 +130,13 @@ class Line:
         parts = (self.over(start, min(start + STRETCH, self.stop)) for start in starts)
         return ((part.start, part.stop, part.direction) for part in parts)
 
-    def dot(self, matrix: Array) -> Array:
-        """Return the product of the direction with a matrix that has a row for each coordinate."""
-        return np.asarray(sum(matrix[start:stop].T @ piece for start, stop, piece in self.pieces()))
+    def dot(self, matrix: Array, first: int = 0) -> Array:
+        """Return the product of the direction with a matrix that has a row for each coordinate.
+
+        Its rows begin with the one of the coordinate ``first``.
+        """
+        products = (matrix[a - first : b - first].T @ piece for a, b, piece in self.pieces())
+        return np.asarray(sum(products))
 
     def over(self, start: int, stop: int) -> "Line":
         """Return the line with the same signs over another range."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose.block import NEARLY
 from gradcheck_ref.check.hides.blind import BlindSpot
+from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.text import (
     entries_that,

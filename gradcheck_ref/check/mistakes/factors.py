@@ -1,42 +1,33 @@
 """Factors with a meaning, and numbers written with the digits that are certain."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import BY_CHANCE, NEARLY
-from gradcheck_ref.structure.parts import Part
+# An uncertain number is near one with a meaning by chance: no more often than this.
+BY_CHANCE = 0.03
+
+# A claim with two right digits has the right structure: a digit, a small term or noise is wrong.
+NEARLY = 1e-2
 
 # A whole number up to this, or its reciprocal, may be a number of rows in data that f holds. Most
 # batches are smaller, and among larger numbers powers of ten are units.
 MOST_ROWS = 1000
 
 
-def fit(claim: Array, numeric: Array, slack: Array) -> Any:
-    """Fit c in claim = c numeric by weighted least squares; accurate entries weigh more.
+def meaning(factor: Any, unsure: float, lengths: Mapping[int, str]) -> tuple[Any, str, str]:
+    """Return the number with a meaning that a factor is, as a value and as text; and what to try.
 
-    The result is 0 if a claim is not finite.
-    """
-    bar = np.maximum(slack, np.finfo(float).tiny)
-    weight = bar.min() / bar
-    size = np.abs(numeric * weight).max()
-    ours, theirs = claim * weight / size, numeric * weight / size
-    factor = np.vdot(theirs, ours) / np.vdot(theirs, theirs)
-    return factor if np.isfinite(factor) else 0.0
-
-
-def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str]:
-    """Return a factor with a meaning as text, else an empty string; and what to try.
+    If it has no meaning, the text is empty.
 
     An uncertain factor may be near a number of the list by chance. The list has about forty, so a
     match needs more certainty than for 2 and 1/2, the two most common.
     """
     size = abs(factor)
-    meant = [(1 if n < 2 else 40, one) for n, one in enumerate(_meanings(parts))]
+    meant = [(1 if n < 2 else 40, one) for n, one in enumerate(_meanings(lengths))]
     whole = round(min(max(size, 1 / size), 2 * MOST_ROWS))
     if 1 < whole <= MOST_ROWS:  # a whole number may be near above or below, with either sign
         is_mean = f"is f a mean over {whole} rows, or divided by {whole}?"
@@ -48,15 +39,16 @@ def meaning(factor: Any, unsure: float, parts: Sequence[Part]) -> tuple[str, str
         if by_chance * unsure <= BY_CHANCE * size:
             for sign, minus in ((1, ""), (-1, "-")):
                 if abs(factor - sign * value) <= unsure:
-                    return minus + text, advice + (" And is the sign right?" if minus else "")
+                    advice += " And is the sign right?" if minus else ""
+                    return sign * value, minus + text, advice
     if abs(factor - 1) < NEARLY:
-        return "", "does a constant have too few digits, or is a small one such as an eps missing?"
-    return "", "which constant is left out, or applied twice?"
+        advice = "does a constant have too few digits, or is a small one such as an eps missing?"
+        return factor, "", advice
+    return factor, "", "which constant is left out, or applied twice?"
 
 
-def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
+def _meanings(lengths: Mapping[int, str]) -> Iterator[tuple[complex, str, str]]:
     """Yield factors with a meaning: value, text, advice; the most common first."""
-    lengths = _lengths(parts)
     yield 2, "2", "is something counted twice, a 1/2 in f forgotten, or f a mean over 2?"
     yield 1 / 2, "1/2", "is the 2 of a square forgotten, or is it divided by 2 once too often?"
     yield 1j, "i", "is a factor i missing, one too many, or not conjugated?"
@@ -88,16 +80,19 @@ def _meanings(parts: Sequence[Part]) -> Iterator[tuple[complex, str, str]]:
     )
 
 
-def _lengths(parts: Sequence[Part]) -> dict[int, str]:
-    """Describe numbers greater than 1 that are a length of an axis (first axes first) or a size."""
+def lengths_of(shapes: Sequence[tuple[str, tuple[int, ...]]]) -> dict[int, str]:
+    """Describe numbers greater than 1 that are a length of an axis (first axes first) or a size.
+
+    ``shapes`` has the name and the shape of each input and output.
+    """
     found: dict[int, str] = {}
-    for axis in range(max(len(part.shape) for part in parts)):
-        for part in parts:
-            if axis < len(part.shape):
-                of = "length of" if len(part.shape) == 1 else f"length of axis {axis} of"
-                found.setdefault(part.shape[axis], f"{of} {part.name}")
-    for part in parts:
-        found.setdefault(math.prod(part.shape), f"number of entries of {part.name}")
+    for axis in range(max(len(shape) for _, shape in shapes)):
+        for name, shape in shapes:
+            if axis < len(shape):
+                of = "length of" if len(shape) == 1 else f"length of axis {axis} of"
+                found.setdefault(shape[axis], f"{of} {name}")
+    for name, shape in shapes:
+        found.setdefault(math.prod(shape), f"number of entries of {name}")
     return {n: where for n, where in found.items() if n > 1}
 
 
@@ -117,6 +112,6 @@ def plain(number: Any, unsure: float) -> str:
     return f"{number.real:.{max(1, min(certain, wanted))}g}"
 
 
-def rough(errors: Array, scale: float) -> str:
+def rough(errors: Any, scale: float) -> str:
     """Write the largest error, relative to a scale, with one digit."""
     return f"{float(np.abs(errors).max(initial=0.0)) / scale:.0e}".replace("e-0", "e-")

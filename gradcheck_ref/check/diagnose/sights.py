@@ -1,0 +1,187 @@
+"""The judges of a repaired claim: entry by entry and along lines, or the input as a whole.
+
+No function is called. A repaired claim predicts the slopes that were measured for the verdict.
+"""
+
+import math
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, explains
+from gradcheck_ref.check.judge.looks import Looks
+from gradcheck_ref.check.mistakes.factors import NEARLY
+from gradcheck_ref.check.mistakes.gradient import Gradient
+from gradcheck_ref.check.results import FAIL_BARS, Along, Whole
+
+# An input with fewer entries is known too vaguely as a whole: many repairs fit.
+FEWEST = 4
+
+# A repair is right as a whole if the error that is left is surely less than this part of the
+# mistake, or allowed.
+LEFT = 0.4
+
+
+class Sight(Protocol):
+    """The measurements that judge a repaired claim."""
+
+    gradient: Gradient  # the claim
+
+    def predict(self, values: Array) -> Array:
+        """Return the slopes that a gradient predicts."""
+
+    def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
+        """Return the number c for which ``fixed + c * free`` fits best, and its uncertainty."""
+
+    def agrees(self, predicted: Array, free: int) -> bool:
+        """Tell whether predicted slopes agree, if so many numbers were fitted."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one number is all that is known not to be zero: a factor always fits that."""
+
+    @property
+    def is_nearly_right(self) -> bool:
+        """Whether the claim has two right digits: then no number is in a wrong place."""
+
+    @property
+    def measures(self) -> str:
+        """By how many random lines it judges, for a sentence; empty if by none."""
+
+
+class Sharp:
+    """Slopes with error bars: on the axes of entries, and along lines over the input."""
+
+    def __init__(self, block: Block, along: Along | None) -> None:
+        # If outputs were combined, the axes may belong to single ones, and say less.
+        self.on_axes = along is None or along.claims.shape[1] == len(block.columns)
+        self.block, self.along = block, along
+        self.gradient = block.gradient(along.claims if along and not self.on_axes else None)
+        seen = []  # slopes, error bars, allowed differences, and where the claim fails
+        if self.on_axes:
+            every = block.numeric, block.bar, block.slack, block.fails
+            seen.append([one[block.known] for one in every])
+        if along:
+            self.known = np.isfinite(along.numeric + along.error)
+            slopes, bars = along.numeric[self.known], FAIL_BARS * along.error[self.known]
+            slack = bars + along.allowed[self.known]
+            off = np.abs(self._along(self.gradient.values) - slopes)
+            seen.append([slopes, bars, slack, off > slack])
+        self.numeric, self.bar, self.slack, self.fails = map(
+            np.concatenate, zip(*seen, strict=True)
+        )
+        self.claimed = self.predict(self.gradient.values)
+        self.big = np.abs(self.numeric) > 2 * self.slack  # surely not zero
+
+    def _along(self, values: Array) -> Array:
+        assert self.along is not None
+        part = self.block.part
+        coordinates = part.coordinates(values)
+        found = np.array([line.dot(coordinates, part.start) for line in self.along.lines])
+        return np.asarray(found[self.known])
+
+    def predict(self, values: Array) -> Array:
+        """Return the slopes that a gradient predicts: of known entries, then along lines."""
+        found, block = list[Array](), self.block
+        if self.on_axes:
+            rows = values.reshape(block.entries, -1)[block.rows] if self.gradient.whole else values
+            found.append(rows[block.known])
+        if self.along:
+            found.append(self._along(values))
+        return np.concatenate(found)
+
+    def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
+        """Fit c by weighted least squares; accurate slopes weigh more."""
+        there = free != 0
+        if not there.any():
+            return 0.0, math.inf
+        slack = np.maximum(self.slack[there], np.finfo(float).tiny)
+        weight = slack.min() / slack
+        theirs = free[there] * weight
+        size = np.abs(theirs).max()
+        ours = (self.numeric[there] - fixed[there]) * weight / size
+        c = np.vdot(theirs / size, ours) / np.vdot(theirs / size, theirs / size)
+        return c if np.isfinite(c) else 0.0, float((slack / np.abs(free[there])).min())
+
+    def agrees(self, predicted: Array, free: int) -> bool:
+        """Tell whether every slope agrees, not by chance, and all that was refused is explained."""
+        block = self.block
+        enough = block.all_rows or self.along or np.count_nonzero(block.fails) > 1
+        if not enough or (self.on_axes and not block.known[block.fails].all()):
+            return False
+        near, fails = np.abs(predicted - self.numeric), self.fails
+        changed = np.abs(predicted - self.claimed) > self.slack
+        # A slope of 0 confirms any number that is moved away.
+        if not (near <= self.slack).all() or not (free or self.big[changed].any()):
+            return False
+        off = np.abs(self.claimed - self.numeric)[fails]
+        return explains(off, near[fails], self.bar[fails], free)
+
+    @property
+    def is_nearly_right(self) -> bool:
+        """Whether the claim has two right digits."""
+        off = np.abs(self.claimed - self.numeric)
+        return bool((off <= NEARLY * np.abs(self.numeric))[self.fails].all())
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one number is all that is known not to be zero."""
+        big = self.big
+        if np.count_nonzero(big) != 1:
+            return False
+        others = np.abs(self.claimed[~big & ~self.fails])
+        more = (others > UNCERTAIN * np.abs(self.claimed[big])).any()
+        return bool(more or self.block.others_claimed != 0)
+
+    @property
+    def measures(self) -> str:
+        """How many random lines it judges by."""
+        if not self.along:
+            return ""
+        return f"along all {np.count_nonzero(self.known.any(axis=1))} random lines"
+
+
+class Blurred:
+    """Mean products of what claims and slopes differ by: only the whole input is known."""
+
+    def __init__(self, block: Block, looks: Looks, claims: Array, whole: Whole) -> None:
+        self.block, self.looks, self.whole = block, looks, whole
+        self.gradient = block.gradient(claims)
+        self.claimed = self.predict(self.gradient.values)
+        self.mistake = [looks.square_of(self.claimed, columns).error for columns in looks.groups]
+
+    def predict(self, values: Array) -> Array:
+        """Return the slopes that a gradient predicts, (steps, lines, columns)."""
+        part = self.block.part
+        return self.looks.claimed(part.coordinates(values), part.start)
+
+    def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
+        """Fit c by least squares; a right gradient may be off by what is allowed."""
+        slopes = np.array([look.slopes for look in self.looks.at[:2]])
+        there = np.isfinite(slopes)
+        ours, theirs = (slopes - fixed)[there], free[there]
+        square = float(theirs @ theirs)
+        if not square > 0:
+            return 0.0, math.inf
+        c = float(theirs @ ours) / square
+        noise = float(np.mean((ours - c * theirs) ** 2))
+        return c, max(3 * math.sqrt(noise / square), self.whole.allowed * abs(c) / 4)
+
+    def agrees(self, predicted: Array, free: int) -> bool:
+        """Tell whether the error that is left is surely small."""
+        if self.block.entries < FEWEST + free:
+            return False
+        for columns, mistake in zip(self.looks.groups, self.mistake, strict=True):
+            found = self.looks.square_of(predicted, columns)
+            most = max(self.whole.allowed**2 * found.size, LEFT**2 * mistake)
+            if not found.limit(self.looks.low, most) <= most:
+                return False
+        return True
+
+    is_alone = is_nearly_right = False
+
+    @property
+    def measures(self) -> str:
+        """How many random lines it judges by."""
+        return f"as a whole, along {len(self.looks.lines)} random lines"

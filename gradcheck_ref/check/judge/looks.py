@@ -1,0 +1,174 @@
+"""Claims and slopes along dithered lines at two steps, and how long the error of the claim is.
+
+Along a random line the claim and the slope of f differ by r: the error of the claim, and noise. So
+the mean of r^2 over many lines is the square of the length of the error, plus that of the noise.
+The mean *product* of r at two steps has no noise: the error is the same at both steps, and the
+rounding of f at one set of points knows nothing of that at another.
+
+The bounds hold for noise that is independent at two steps, and for errors with many entries.
+`proof` has a bound for any errors.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.measure.dithered import Dithered
+from gradcheck_ref.check.measure.noise import QUIETLY
+
+# One value in a thousand of a normal distribution is farther from its mean, on one side.
+Z = 3.09
+CHANCE = 1e-3
+
+
+class Look(NamedTuple):
+    """Claims and slopes along the lines at one step, weighted."""
+
+    claimed: Array  # (lines, columns), like slopes and middles
+    slopes: Array
+    middles: Array
+    steps: Array  # (lines,)
+    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
+
+    def and_then(self, other: "Look") -> "Look":
+        """Append other lines."""
+        both = zip(self[:4], other[:4], strict=True)
+        claimed, slopes, middles, steps = map(np.concatenate, both)
+        return Look(claimed, slopes, middles, steps, np.fmax(self.stuck, other.stuck))
+
+
+class Square(NamedTuple):
+    """A length, squared, and what may be wrong with it, all in the unit of a typical slope."""
+
+    size: float  # of the gradient itself
+    error: float  # of the error of the claim: the mean product of residuals
+    noise: float  # mean square of the noise in one residual
+    slopes: float  # mean product of slopes
+    spread: float  # standard error of `error` over the lines
+    averaged: float  # how many independent draws of the noise there are, as a square root
+    proved: float  # the error is not larger, except by CHANCE
+    stuck: float  # mean square of what rounding may add to all residuals alike
+
+    def doubt(self, length: float = 0.0) -> float:
+        """Return how far noise may move the mean product, if the error has this square."""
+        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+
+    def limit(self, low: float, length: float = 0.0) -> float:
+        """Return the square that the error surely does not exceed, if it has this one."""
+        most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
+        return (most + math.sqrt(self.stuck)) ** 2
+
+    @property
+    def hidden(self) -> float:
+        """The square of an error that noise and rounding hide."""
+        return self.doubt() + self.stuck
+
+
+UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
+
+
+def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
+    """Return how far a mean square of random sums may be below and above its expectation.
+
+    These are quantiles of chi-square (Wilson and Hilferty, 1931). All lines share the combinations
+    of the outputs: an error in one output looks small in all lines if it is small in all of them.
+    """
+    freedom = 1 / (1 / lines + (1 / upstreams if upstreams else 0.0))
+    step = math.sqrt(2 / (9 * freedom))
+    low, high = (max(0.0, 1 - step**2 + z * step) ** 3 for z in (-Z, Z))
+    return low, high
+
+
+def proof(lines: int) -> float:
+    """Return how many times the largest of some random sums the length is, except by CHANCE.
+
+    A sum a . v with random signs has |a . v| >= t |a| with a probability of at least
+    (1 - t^2)^2 / 3 (Paley and Zygmund, 1932). The lengths of the moves do not change that.
+    """
+    share = 1 - 3 * (1 - CHANCE ** (1 / max(lines, 1)))
+    return 1 / math.sqrt(1 - math.sqrt(1 - share)) if 0 < share < 1 else math.inf
+
+
+@dataclass(frozen=True)
+class Looks:
+    """The slopes along some dithered lines, and the claims there.
+
+    Attributes
+    ----------
+    lines : sequence of Dithered
+        The lines.
+    at : list of Look
+        The same lines at two or three steps.
+    weight, floor : ndarray, shape (columns,)
+        The factor of slopes and claims, and the least noise at the second step, squared.
+    groups : list of slice
+        The columns of each output.
+    upstreams, outputs : int
+        How many random combinations of the outputs there are, and how many outputs.
+    """
+
+    lines: Sequence[Dithered]
+    at: list[Look]
+    weight: Array
+    floor: Array
+    groups: list[slice]
+    upstreams: int
+    outputs: int
+
+    @property
+    def low(self) -> float:
+        """How far the mean square of so many random sums may be below its expectation."""
+        return quantiles(len(self.lines), self.upstreams)[0]
+
+    def claimed(self, matrix: Array, first: int = 0) -> Array:
+        """Return the claims, weighted, for another matrix of claims, (steps, lines, columns).
+
+        Its rows begin with the one of the coordinate ``first``.
+        """
+        return np.array(
+            [
+                [
+                    line.dot(matrix, t, first) * self.weight
+                    for line, t in zip(self.lines, look.steps.tolist(), strict=True)
+                ]
+                for look in self.at[:2]
+            ]
+        )
+
+    def square_of(self, claimed: Array, columns: slice) -> Square:
+        """Return the length of the error for other claims."""
+        pairs = zip(self.at, claimed, strict=False)
+        one, other = (look._replace(claimed=instead) for look, instead in pairs)
+        return self.square(one, other, columns)
+
+    @QUIETLY
+    def square(self, first: Look, second: Look, columns: slice) -> Square:
+        """Return the length of the error for some outputs, from two looks."""
+        both = np.array([*first[:2], *second[:2]])[..., columns]
+        both = both[:, np.isfinite(both).all(axis=(0, 2))]  # lines inside the domain of f
+        claimed, slopes = both[[0, 2]], both[[1, 3]]
+        lines, outputs = both.shape[1:]
+        if 2 * lines < len(self.lines) or not lines:
+            return UNKNOWN
+        if self.upstreams:
+            outputs = min(self.upstreams, self.outputs)
+        one, other = claimed - slopes
+        products = np.mean(one * other, axis=1)
+        of_slopes = float(np.mean(slopes[0] * slopes[1]))
+        largest = np.mean(np.abs(one * other), axis=1)
+        if self.upstreams:
+            largest = np.abs(one * other).max(axis=1) * proof(self.upstreams) ** 2
+        return Square(
+            size=max(float(np.mean(claimed[0] * claimed[1])), of_slopes),
+            error=float(products.mean()),
+            noise=float(np.mean((one - other) ** 2)) / 2 + float(np.mean(self.floor[columns])),
+            slopes=of_slopes,
+            spread=float(products.std()) / math.sqrt(lines),
+            averaged=math.sqrt(lines * outputs),
+            proved=proof(lines) ** 2 * float(largest.max()),
+            stuck=float(np.mean(np.fmax(first.stuck, second.stuck)[columns])),
+        )

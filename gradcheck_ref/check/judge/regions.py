@@ -1,0 +1,86 @@
+"""Find the slice of an input that is wrong, where all else is right.
+
+A wrong entry lies in one slice along each axis. If random lines that move everything but a slice
+agree with the claims, the mistake is in that slice. If the claims have zeros, these may be the
+slice that was left out.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.together import Together
+from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.results import FAIL, PASS, Region
+from gradcheck_ref.structure.parts import Part
+
+# After one line for each slice, CONFIRMED lines move all but the one that is wrong.
+CONFIRMED = 4
+
+
+def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterator[Region]:
+    """Yield the wrong region of each input that has one, if that is affordable.
+
+    Cost: at most 6 evaluations for each axis of the input, and 30 more.
+    """
+    for part in parts if together.question.claims.matrix is not None else ():
+        mine = part.holds(on_axes.rows)
+        wrong = (on_axes.ruling.verdict[mine] == FAIL).any(axis=1)
+        right = (on_axes.ruling.verdict[mine] == PASS).all(axis=1)
+        right &= (on_axes.claimed[mine] != 0).any(axis=1)
+        entries = (on_axes.rows[mine] - part.start) // (1 + part.is_complex)
+        if wrong.any() and right.any():
+            inside = _narrowed(together, part, entries[wrong])
+            if inside is not None:
+                yield Region(part, inside, CONFIRMED)
+
+
+def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
+    """Return which entries may be wrong: the smallest region whose complement is right."""
+    inside, claims = np.ones(part.shape, bool), _claims(together, part)
+    for candidate in _candidates(together, part, wrong):
+        if candidate.all() or together.question.affordable <= CONFIRMED:
+            continue
+        if _is_right(together, part, ~candidate, 1):
+            inside &= candidate
+            if not claims[inside].any():
+                break  # the zeros are all that is wrong
+    return inside if not inside.all() and _is_right(together, part, ~inside, CONFIRMED) else None
+
+
+def _candidates(together: Together, part: Part, wrong: Array) -> Iterator[Array]:
+    """Yield regions that hold the wrong entries: zeros of the claims, and slices."""
+    zero = np.asarray(~_claims(together, part).any(axis=-1))
+    if zero.reshape(-1)[wrong].all():
+        yield zero
+    for axis, index in enumerate(np.unravel_index(wrong, part.shape)):
+        if part.shape[axis] > 1 and np.unique(index).size == 1:
+            inside = np.zeros(part.shape, bool)
+            np.moveaxis(inside, axis, 0)[index[0]] = True
+            yield inside
+
+
+def _claims(together: Together, part: Part) -> Array:
+    matrix = together.question.claims.matrix
+    assert matrix is not None
+    return part.entries(matrix[part.stretch])
+
+
+def _coordinates(part: Part, entries: Array) -> Array:
+    """Return which real coordinates of an input belong to some of its entries."""
+    return np.repeat(entries.reshape(-1), 1 + part.is_complex)
+
+
+def _is_right(together: Together, part: Part, entries: Array, count: int) -> bool:
+    """Whether random lines that move these entries agree with the claims."""
+    moves = np.zeros(together.question.size, bool)
+    moves[part.stretch] = _coordinates(part, entries)
+    packed, (start, stop) = np.packbits(moves), (part.start, part.start + part.size)
+    lines = [
+        Line(together.question.ask.inputs, start, stop, (together.question.seed, 4, k), packed)
+        for k in range(count)
+    ]
+    found = together.along(lines).settle(tries=1)
+    return not found.ruling.refused.any() and bool(np.isfinite(found.best.bar).all())

@@ -1,0 +1,163 @@
+"""Mistakes in the numbers: a factor, a term, a conjugate; each number is in its own place."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.check.mistakes.factors import NEARLY, meaning, plain
+from gradcheck_ref.check.mistakes.gradient import Array, Gradient, Mend, Words
+
+# An entry of a gradient that is off by this factor should be corrected, and few tolerances hide it.
+SLIGHTLY_OFF, SLIGHT = 1.001, "a relative error of 1e-3"
+
+
+def sign(wrong: Gradient) -> Iterator[Mend]:
+    """Change the sign."""
+    advice = "is a minus missing, or one too many, as in target - prediction instead of "
+    advice += "prediction - target?"
+    yield Mend(-wrong.values, Words("the sign is wrong", advice))
+
+
+def factor_with_a_meaning(wrong: Gradient) -> Iterator[Mend]:
+    """Divide by 2, 1/2, a length, or another factor with a meaning."""
+    yield Mend(None, _of_factor(wrong, named=True), wrong.values)
+
+
+def factor(wrong: Gradient) -> Iterator[Mend]:
+    """Divide by any factor."""
+    yield Mend(None, _of_factor(wrong, named=False), wrong.values)
+
+
+def _of_factor(wrong: Gradient, named: bool) -> Callable[[Any, float], tuple[Any, Words | None]]:
+    def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
+        found, unsure = 1 / c, unsure / abs(c) ** 2
+        value, text, advice = meaning(found, unsure, wrong.lengths)
+        if bool(text) != named:
+            return None, None
+        about = "about " if unsure > NEARLY * abs(found) else ""
+        if not text:
+            text = plain(found, unsure)
+            if text in ("1", "-1"):  # something failed, so the factor is not exactly that
+                about, text = "about ", plain(found, 0.0)
+        said = Words(f"every entry is {about}{text} x the numeric value", advice)
+        return (1 / value if named else None), said
+
+    return words
+
+
+def conjugate(wrong: Gradient) -> Iterator[Mend]:
+    """Take a conjugate: of the gradient, or of the derivative in it.
+
+    If the derivative is not conjugated, the gradient for upstream 1 is the conjugate of the right
+    one, and the gradient for upstream i is minus the conjugate.
+    """
+    advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
+    advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
+    said = Words("it is right except for a complex conjugate", advice)
+    if not (np.iscomplexobj(wrong.values) or wrong.imaginary.any()):
+        return
+    conj = wrong.values.conj()
+    for even, odd in product((conj, wrong.values), (-conj, conj, wrong.values)):
+        yield Mend(np.where(wrong.imaginary, odd, even), said)
+
+
+def inner_factor(wrong: Gradient) -> Iterator[Mend]:
+    """Divide, or multiply, each entry by a function of the input, or by another input."""
+    x, name = wrong.x, wrong.name
+    inner = [(x, name), (x**2, f"the square of {name}"), (np.exp(x), f"exp({name})")]
+    for other, (there, _) in wrong.others.items():
+        if there.size and _spreads(there.shape, wrong.shape):
+            inner.append((np.broadcast_to(there, wrong.shape), other))
+    for factors, said in inner:
+        if not np.isfinite(factors).all() or not factors.all():
+            factors = np.where(np.isfinite(factors) & (factors != 0), factors, 1.0)
+        factors = factors[..., None]
+        for mended, how in (
+            (wrong.values / factors, "times"),
+            (wrong.values * factors, "divided by"),
+        ):
+            advice = "is an inner derivative missing, or applied twice? By the chain "
+            advice += "rule the derivative of an inner function is a factor"
+            yield Mend(mended, Words(f"each entry is the numeric value {how} {said}", advice))
+
+
+def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
+    """Whether an array is spread over a larger one by broadcasting."""
+    alike = zip(reversed(shape), reversed(over), strict=False)
+    return len(shape) <= len(over) and all(n in (1, m) for n, m in alike)
+
+
+def regulariser(wrong: Gradient) -> Iterator[Mend]:
+    """Take away a multiple of the input."""
+    name, x = wrong.name, wrong.x[..., None]
+    if np.unique(np.abs(x[x != 0].reshape(-1)[:1000])).size < 2:
+        return
+
+    def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
+        if abs(np.imag(c)) > NEARLY * abs(c):
+            return None, None
+        sign, how = ("minus", "missing") if np.real(c) > 0 else ("plus", "doubled")
+        advice = f"is the gradient of a penalty on {name} {how}, or not that of f? If f has none, "
+        advice += f"look for another term along {name}, such as that of a division by its length"
+        size = plain(abs(c), unsure)
+        return None, Words(f"it is the numeric value {sign} {size} times {name}", advice)
+
+    yield Mend(wrong.values, words, np.broadcast_to(x, wrong.values.shape))
+
+
+def constant_term(wrong: Gradient) -> Iterator[Mend]:
+    """Take away a constant from each entry that is not 0, perhaps with the other sign."""
+    if np.iscomplexobj(wrong.values):
+        return
+
+    def words(c: Any, unsure: float, is_negative: bool) -> tuple[Any, Words | None]:
+        value, advice = "the numeric value", "is a linear term missing, or is there one too many?"
+        if is_negative:
+            value = "minus the numeric value,"
+            advice = "is the sign of an exponent wrong, or that of one term of a quotient?"
+        added = f"{'plus' if (c < 0) != is_negative else 'minus'} {plain(abs(c), unsure)}"
+        return None, Words(f"each entry is {value} {added}", advice)
+
+    there = (wrong.values != 0).astype(float)
+    seen = wrong.values[there > 0][:1000]
+    if not (seen != seen[:1]).any():
+        return  # equal numbers are not zero, which is all that they show
+    yield Mend(wrong.values, lambda c, unsure: words(c, unsure, False), there)
+    yield Mend(-wrong.values, lambda c, unsure: words(c, unsure, True), there)
+
+
+def leaked(wrong: Gradient) -> Iterator[Mend]:
+    """Take away a multiple of the gradient of another input."""
+    for other, (_, theirs) in wrong.others.items():
+        if theirs.shape != wrong.values.shape or not theirs.any():
+            continue
+
+        def words(c: Any, unsure: float, other: str = other) -> tuple[Any, Words]:
+            added = f"{'plus' if np.real(c) < 0 else 'minus'} {plain(abs(c), unsure)}"
+            said = f"it is the numeric value {added} times the gradient of {other}"
+            return None, Words(said, f"where are {wrong.name} and {other} added, or mixed up?")
+
+        yield Mend(wrong.values, words, theirs)
+
+
+# --- from right to wrong --------------------------------------------------------------------------
+
+
+def sign_lost(right: Gradient) -> Array | None:
+    """Take absolute values."""
+    return None if np.iscomplexobj(right.values) else np.abs(right.values)
+
+
+def conjugated(right: Gradient) -> Array | None:
+    """Take the conjugate of complex numbers."""
+    return right.values.conj() if np.iscomplexobj(right.values) else None
+
+
+def one_entry_left_out(right: Gradient) -> Array | None:
+    """Set one entry to 0: among those that are not 0, the one of median size."""
+    wrong, entries = right.values.copy(), np.flatnonzero(right.values)
+    order = np.argsort(np.abs(right.values.reshape(-1)[entries]), kind="stable")
+    wrong.reshape(-1)[entries[order[entries.size // 2 : entries.size // 2 + 1]]] = 0
+    return wrong if right.values.size > 1 else None

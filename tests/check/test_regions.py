@@ -1,0 +1,101 @@
+"""A wrong slice of a large input is found by lines over all that is beside it."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_vjp
+
+BOX = np.random.default_rng(1).normal(size=(2, 4, 64, 32))
+GRID = BOX.reshape(128, 128)
+
+
+def energy(x):
+    return np.sum(np.sin(x) * x)
+
+
+def gradient(x):
+    return np.cos(x) * x + np.sin(x)
+
+
+def spoiled(at, value):
+    """Return the gradient with some entries replaced, or multiplied by a function's value."""
+
+    def wrong(x):
+        g = gradient(x)
+        g[at] = value(g[at]) if callable(value) else value
+        return g
+
+    return wrong
+
+
+# id: the input, where it is wrong, what is there, what is said
+SLICES = {
+    "a row of an attention": (BOX, np.s_[:, :, 63], 0.0, "x[:, :, 63, :] is zero"),
+    "a column of an attention": (BOX, np.s_[..., 31], 0.0, "x[:, :, :, 31] is zero"),
+    "a head": (BOX, np.s_[:, 2], lambda g: 1.3 * g, "x[:, 2, :, :] is wrong"),
+    "a head of one batch": (BOX, np.s_[0, 2], lambda g: -g, "x[0, 2, :, :] is wrong"),
+    "a row of a matrix": (GRID, np.s_[77], lambda g: g + 1, "row 77 of x is wrong"),
+    "a column of a matrix": (GRID, np.s_[:, 5], lambda g: 2 * g, "column 5 of x is wrong"),
+    "the last block": (BOX, np.s_[:, :, 48:], 0.0, "x[:, :, 48:64, :] is zero"),
+    "a block of two": (GRID, np.s_[32:64, 64:96], 0.0, "x[32:64, 64:96] is zero"),
+    "scattered zeros": (
+        GRID,
+        GRID > 0.8,
+        0.0,
+        "entries that are not zero (along 4 random lines), and 0 on",
+    ),
+}
+
+
+@pytest.mark.parametrize(("x", "at", "value", "said"), SLICES.values(), ids=SLICES)
+def test_a_slice_is_named_and_all_else_is_right(x, at, value, said):
+    assert check_gradient(energy, x, gradient)
+    report = check_gradient(energy, x, spoiled(at, value))
+    assert report.verdict == "fail"
+    (found,) = report.diagnoses
+    assert said in found.sentence
+    assert "along 4 random lines" in found.sentence
+    assert report.evaluations < 360
+
+
+def test_a_slice_is_named_for_combinations_of_outputs():
+    def vjp(u, x):
+        g = u * gradient(x)
+        g[:, 9] = 0
+        return g
+
+    report = check_vjp(lambda x: np.sin(x) * x, GRID, vjp)
+    assert "column 9 of x is zero, and all else is right" in report.diagnoses[0].sentence
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda g: np.where(np.arange(128) % 2, g, 1.3 * g), lambda g: np.cos(9 * g)],
+    ids=["every other column", "everywhere"],
+)  # fmt: skip
+def test_a_mistake_in_no_slice_is_not_called_one(spoil):
+    report = check_gradient(energy, GRID, lambda x: spoil(gradient(x)))
+    assert report.verdict == "fail"
+    assert "all else is right" not in str(report)
+
+
+def test_two_wrong_slices_are_not_called_one():
+    def wrong(x):
+        g = gradient(x)
+        g[3], g[:, 8] = -g[3], 2 * g[:, 8]
+        return g
+
+    report = check_gradient(energy, GRID, wrong)
+    assert report.verdict == "fail"
+    assert "all else is right" not in str(report)
+
+
+def test_a_complex_slice_is_named():
+    z = GRID + 1j * GRID[::-1]
+
+    def wrong(z):
+        g = 2 * z
+        g[4] = 0
+        return g
+
+    report = check_gradient(lambda z: np.sum(np.abs(z) ** 2), z, wrong)
+    assert "row 4 of z is zero, and all else is right" in report.diagnoses[0].sentence
