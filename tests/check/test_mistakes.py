@@ -150,7 +150,8 @@ MENDED = {
 def candidates(mistake, wrong, right):
     """Yield the gradients that a repair proposes; a number in it is fitted to the right one."""
     others = {"other": (X, OTHER[..., None])}
-    for mend in mistake.mend(Gradient("x", wrong[..., None], X, others=others)):
+    wrong_too = frozenset(others)
+    for mend in mistake.mend(Gradient("x", wrong[..., None], X, others=others, wrong=wrong_too)):
         if mend.free is None:
             yield mend.fixed[..., 0]
             continue

@@ -42,7 +42,7 @@ SLICES = {
         GRID,
         GRID > 0.8,
         0.0,
-        "entries that are not zero (along 4 random lines), and 0 on",
+        "entries are 0, and some of them should not be; all else is right",
     ),
 }
 

@@ -31,6 +31,7 @@ class Block:
         self.group, self.part, self.others_held = group, group[0].input, others_held
         self.beside: list[Block] = []  # the other inputs
         self.region: Region | None = None  # where all wrong entries are
+        self.is_wrong = False  # some entries, or the whole input
         verdict, error, allowed = map(self._beside, ("verdict", "error", "allowed"))
         numeric, kink = self._beside("numeric"), self._beside("reason") == "kink"
         analytic = self._beside("analytic") if self.usable else np.full(numeric.shape, np.nan)
@@ -147,6 +148,7 @@ class Block:
             x=x if whole else self.x,
             whole=whole,
             others={block.name: of(block) for block in self.beside},
+            wrong=frozenset(block.name for block in self.beside if block.is_wrong),
             outputs=self.outputs[0].shape if self._one_output and claims is None else (),
             imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
             lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
@@ -189,6 +191,12 @@ class Block:
     def all_judged(self) -> bool:
         """Whether each entry was measured on its axis, or random lines confirm it."""
         return (self.all_rows and self.all_columns) or self.others_held
+
+    @property
+    def others_pass(self) -> bool:
+        """Whether all entries that did not fail are right: none is unsure."""
+        passes = self._both(self._beside("verdict") == PASS, np.logical_and)
+        return bool((passes | self.fails).all())
 
     @property
     def shows_order(self) -> bool:

@@ -58,7 +58,7 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
     return bool(firsts.all() or not right[np.argmin(right) :].any())
 
 
-def the_same_for_all(block: Block, claims: Array) -> Guess:
+def the_same_for_all(claims: Array) -> Guess:
     """Find a vjp that is the same for all combinations of the outputs, (size, combinations)."""
     if claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
         return None
@@ -81,7 +81,7 @@ def ignores_upstream(block: Block) -> Guess:
     kind = "upstream-ignored" if block.raw else "tangent-ignored"
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
-    sentence = f"it does not depend on the {vector}"
+    sentence = f"it does not depend on the {vector}, or only on its sum"
     advice = WHERE.format(vector)
     sentence += ", and is right if that is 1 everywhere" if total else ""
     return kind, Words(sentence, advice)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.check.diagnose import calls, entries, partly
-from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
+from gradcheck_ref.check.diagnose.block import Block, Guess, blocks, equal
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
 from gradcheck_ref.check.diagnose.sights import Blurred, Sharp, Sight
 from gradcheck_ref.check.mistakes.gradient import Words
@@ -111,9 +111,11 @@ def diagnoses_of(
     by_input = blocks(results.pairs, others_held)
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
-    ranked = []
     for block in by_input:
         block.region = results.regions.get(block.name)
+        block.is_wrong = bool(block.fails.any()) or block.name in wrong
+    ranked = []
+    for block in by_input:
         # Where noise hides single entries, only inputs that are wrong as a whole are told.
         fails = block.fails.any() and not results.looks
         if block.name in settled or not (fails or block.name in wrong):
@@ -128,12 +130,12 @@ def diagnoses_of(
 def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[Guess]:
     """Yield what an input looks like, or None, the most specific guess first."""
     if not block.usable:
-        yield _of_another_shape(block) or reshaped(block)
+        yield reshaped(block) or _of_another_shape(block)
         return
     if not block.others_differ and not block.region:
         yield entries.zero(block)
         if along := results.along.get(block.name):
-            yield calls.the_same_for_all(block, along.claims[block.part.stretch])
+            yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
         yield exact
         if results.looks:
@@ -176,7 +178,9 @@ def _of_another_shape(block: Block) -> Guess:
     for other in block.beside:
         theirs = {np.shape(gradient) for gradient in other.raw}
         if shapes == {other.part.shape} and theirs == {block.part.shape} != shapes:
-            return "swapped", in_place_of(other.name)
+            given = np.stack(other.raw, axis=-1).reshape(block.entries, -1)[block.rows]
+            if block.known.any() and equal(given, block.numeric, block.slack)[block.known].all():
+                return "swapped", in_place_of(other.name)
     return None
 
 

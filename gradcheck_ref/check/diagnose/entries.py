@@ -7,6 +7,7 @@ from gradcheck_ref.check.decimals import digits_of, places_of
 from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, Guess
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, rough
 from gradcheck_ref.check.mistakes.gradient import Words
+from gradcheck_ref.check.results import FAIL_BARS
 from gradcheck_ref.check.words import setting
 
 # A line through fewer points than this proves nothing: two of its numbers are fitted.
@@ -99,6 +100,9 @@ def mean_and_spread(block: Block) -> Guess:
     for axis in reversed(range(len(shape))):
         if shape[axis] < ENOUGH:
             continue
+        different = np.diff(np.sort(x, axis), axis=axis) != 0
+        if (different.sum(axis) < ENOUGH - 1).any():
+            continue
         spread = x - x.mean(axis, keepdims=True)
         square = (spread**2).sum(axis, keepdims=True)
         slope = (spread * off).sum(axis, keepdims=True) / np.where(square > 0, square, 1.0)
@@ -140,7 +144,10 @@ def counted_once(block: Block) -> Guess:
     advice = (
         f"is an entry of {block.name} used several times, and its gradient assigned, not added? "
     )
-    return "counted-once", Words(sentence, f"{advice}Use np.add.at, or +=")
+    return "counted-once", Words(
+        sentence,
+        f"{advice}Use np.add.at, or +=. Or is a whole factor left out, such as an exponent?",
+    )
 
 
 def not_zero(block: Block) -> Guess:
@@ -150,6 +157,8 @@ def not_zero(block: Block) -> Guess:
         return None
     if (block.bar > UNCERTAIN * np.abs(block.claim))[fails].any():
         return None  # with a long bar 0 is only the middle of a range, as between slopes at a kink
+    if (np.abs(block.numeric) > block.slack / FAIL_BARS)[fails].any():
+        return None  # it may be small, and not 0
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
     if not block.significant.any():
         said = f"every slope along {name} is 0 here, but the claim is not 0"

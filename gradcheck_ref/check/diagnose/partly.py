@@ -53,7 +53,8 @@ def place(block: Block) -> Guess:
     if not claim.any():
         advice = f"does a loop, a slice, a mask or a condition leave {listed} out?"
     are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
-    said = f"only {listed} {are} {how}, of {of or f'{block.entries} entries'}{_there(block)}"
+    only = "only " if block.others_pass else ""
+    said = f"{only}{listed} {are} {how}, of {of or f'{block.entries} entries'}{_there(block)}"
     if block.region:
         said = f"{listed} {are} {how}, and all else is right {block.region.said}"
     return kind, Words(said, advice)
@@ -142,13 +143,14 @@ def mask(block: Block) -> Guess:
     right = block.significant & block.agrees & ~block.fails
     others = block.others_held * (block.others_claimed or 0)
     count, wrong = int(np.count_nonzero(right)) + others, int(np.count_nonzero(block.fails))
-    if block.region:
-        wrong = int(np.count_nonzero(block.inside))
-        count = int(np.count_nonzero(block.gradient().values.any(axis=-1)))
-    if not count:
+    if not (count or block.region):
         return None
-    said = f"it is right on {count} of the {count + wrong} entries that are not zero"
-    said += f"{f' ({block.region.said})' if block.region else ''}, and 0 on the rest"
+    said = f"it is right on {count} of the {count + wrong} entries that are not zero, and 0 on the "
+    said += f"rest{_of_outputs(block)}"
+    if block.region:
+        zeros = int(np.count_nonzero(block.inside))
+        said = f"{zeros} of {block.entries} entries are 0, and some of them should not be; all "
+        said += f"else is right {block.region.said}"
     advice = "which entries does a mask, a condition or a sum leave out? Look at those that are 0"
     if block.all_rows and _only_the_diagonal(block, right):
         said += ": only the diagonal of the Jacobian is present"
@@ -156,6 +158,18 @@ def mask(block: Block) -> Guess:
     elif block.all_rows:
         said += _one_side(block) or _in_a_box(block, right)
     return "mask", Words(said, advice)
+
+
+def _of_outputs(block: Block) -> str:
+    """Name the outputs whose derivatives are all zero, if these are all that is wrong."""
+    columns, names = np.asarray(block.fails.any(axis=0)), list[str]()
+    for part in block.outputs:
+        own = part.holds(block.columns)
+        if columns[own].any() and not block.claim[:, own].any():
+            names.append(part.name)
+            columns = columns & ~own
+    several = len(block.outputs) > 1 and names and not columns.any()
+    return f": those of {_listed(names)}" if several else ""
 
 
 def _in_a_box(block: Block, right: Array) -> str:

@@ -19,7 +19,6 @@ class Fit(NamedTuple):
 
     kind: str
     words: Words
-    slopes: Array  # that it predicts
     fitted: int  # how many of its numbers were fitted; one with a meaning is not
 
 
@@ -28,14 +27,14 @@ def repaired(sight: Sight) -> tuple[Guess, Guess]:
 
     Returns two: the first one predicts every number, the second one has a number that was fitted,
     and is sought only if there is no first. If another kind of repair fits as well, the first one
-    names it, too: a gradient of few entries, or of almost equal ones, does not tell them apart.
+    names it, too: a gradient of few entries, or of equal ones, does not tell them apart.
     """
     exact: list[Fit] = []
     fitted = None
     for fit in _fits(sight):
         if fit.fitted:
             fitted = fitted or fit
-        elif not exact or not _alike(exact[0], fit):
+        elif not exact or fit.kind != exact[0].kind:
             exact.append(fit)
         if len(exact) == 2:
             break
@@ -45,11 +44,6 @@ def repaired(sight: Sight) -> tuple[Guess, Guess]:
     if len(exact) > 1:
         words = Words(f"{words.sentence}; or {exact[1].words.sentence}", words.advice)
     return (kind, words), None
-
-
-def _alike(one: Fit, other: Fit) -> bool:
-    """Whether two repairs are one: of the same kind, or with the same result."""
-    return one.kind == other.kind or np.allclose(one.slopes, other.slopes, rtol=1e-9, atol=0)
 
 
 def _fits(sight: Sight) -> Iterator[Fit]:
@@ -70,11 +64,16 @@ def _fits(sight: Sight) -> Iterator[Fit]:
                 assert mend.free is not None
                 free = sight.predict(mend.free)
                 c, unsure = sight.fit(slopes + 0 * free, free)
-                value, words = mend.words(c, unsure) if c and not sight.is_alone else (0.0, None)
+                known = 2 * unsure < abs(c) and not sight.is_alone
+                value, words = mend.words(c, unsure) if known else (0.0, None)
                 fitted = int(value is None)
-                slopes = slopes + (c if fitted else value) * free
+                c = c if fitted else value
+                slopes = slopes + c * free
+                if np.imag(c):  # lines are real
+                    fixed = 0.0 if mend.fixed is None else mend.fixed
+                    slopes = sight.predict(fixed + c * mend.free)
             if words and sight.agrees(slopes, fitted):
-                yield Fit(mistake.kind, words, slopes, fitted)
+                yield Fit(mistake.kind, words, fitted)
 
 
 def reshaped(block: Block) -> Guess:

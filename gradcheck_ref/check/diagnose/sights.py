@@ -15,12 +15,18 @@ from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.mistakes.gradient import Gradient
 from gradcheck_ref.check.results import FAIL_BARS, Along, Whole
 
+# Fewer lines refuse a repair, but confirm none: they miss a wrong entry with more than 1 %.
+ENOUGH = 7
+
 # An input with fewer entries is known too vaguely as a whole: many repairs fit.
 FEWEST = 4
 
-# A repair is right as a whole if the error that is left is surely less than this part of the
-# mistake, or allowed.
-LEFT = 0.4
+# A repair is right as a whole if the error that is left may be one that is allowed, and is surely
+# less than this part of the mistake and of the gradient. One number mends a part of any mistake.
+LEFT, LEFT_IF_FITTED = 0.4, 0.3
+
+# A claim that was computed in 16 bits may be off by this many times what is allowed for a pass.
+ROUNDED = 2.0
 
 
 class Sight(Protocol):
@@ -94,6 +100,9 @@ class Sharp:
     def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
         """Fit c by weighted least squares; accurate slopes weigh more."""
         there = free != 0
+        if self.on_axes and np.iscomplexobj(self.numeric):
+            # Along a real line, a complex factor is no factor.
+            there[np.count_nonzero(self.block.known) :] = False
         if not there.any():
             return 0.0, math.inf
         slack = np.maximum(self.slack[there], np.finfo(float).tiny)
@@ -137,16 +146,16 @@ class Sharp:
     @property
     def measures(self) -> str:
         """How many random lines it judges by."""
-        if not self.along:
-            return ""
-        return f"along all {np.count_nonzero(self.known.any(axis=1))} random lines"
+        lines = int(np.count_nonzero(self.known.any(axis=1))) if self.along else 0
+        return f"along all {lines} random lines" if lines >= ENOUGH else ""
 
 
 class Blurred:
     """Mean products of what claims and slopes differ by: only the whole input is known."""
 
     def __init__(self, block: Block, looks: Looks, claims: Array, whole: Whole) -> None:
-        self.block, self.looks, self.whole = block, looks, whole
+        self.block, self.looks = block, looks
+        self.allowed = ROUNDED * whole.allowed
         self.gradient = block.gradient(claims)
         self.claimed = self.predict(self.gradient.values)
         self.mistake = [looks.square_of(self.claimed, columns).error for columns in looks.groups]
@@ -166,7 +175,7 @@ class Blurred:
             return 0.0, math.inf
         c = float(theirs @ ours) / square
         noise = float(np.mean((ours - c * theirs) ** 2))
-        return c, max(3 * math.sqrt(noise / square), self.whole.allowed * abs(c) / 4)
+        return c, max(3 * math.sqrt(noise / square), self.allowed * abs(c) / 4)
 
     def agrees(self, predicted: Array, free: int) -> bool:
         """Tell whether the error that is left is surely small."""
@@ -174,8 +183,11 @@ class Blurred:
             return False
         for columns, mistake in zip(self.looks.groups, self.mistake, strict=True):
             found = self.looks.square_of(predicted, columns)
-            most = max(self.whole.allowed**2 * found.size, LEFT**2 * mistake)
-            if not found.limit(self.looks.low, most) <= most:
+            allowed = self.allowed**2 * found.slopes
+            left = LEFT_IF_FITTED if free else LEFT
+            most = max(allowed, left**2 * min(mistake, found.slopes))
+            too_much = found.error > allowed + found.doubt(allowed) + found.stuck
+            if too_much or not found.limit(self.looks.low, most) <= most:
                 return False
         return True
 

@@ -1,11 +1,11 @@
 """Find the slice of an input that is wrong, where all else is right.
 
 A wrong entry lies in one slice along each axis. If random lines that move everything but a slice
-agree with the claims, the mistake is in that slice. If the claims have zeros, these may be the
-slice that was left out.
+agree with the claims, the mistake is in that slice. If it is in none, it may be where the claims
+are zero.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -39,22 +39,22 @@ def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterato
 
 def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
     """Return which entries may be wrong: the smallest region whose complement is right."""
-    inside, claims = np.ones(part.shape, bool), _claims(together, part)
-    for candidate in _candidates(together, part, wrong):
-        if candidate.all() or together.question.affordable <= CONFIRMED:
-            continue
-        if _is_right(together, part, ~candidate, 1):
-            inside &= candidate
-            if not claims[inside].any():
-                break  # the zeros are all that is wrong
-    return inside if not inside.all() and _is_right(together, part, ~inside, CONFIRMED) else None
+    inside, spent = np.ones(part.shape, bool), 0
+    for candidate in _slices(part, wrong):
+        if together.question.affordable > CONFIRMED:
+            inside &= candidate if _is_right(together, part, ~candidate, [spent]) else True
+            spent += 1
+    if inside.all():  # perhaps the zeros of the claim are all that is wrong
+        zero = np.asarray(~_claims(together, part).any(axis=-1))
+        inside = zero if zero.reshape(-1)[wrong].all() else inside
+    # Lines of their own: those above were chosen because they agree.
+    fresh = range(spent, spent + CONFIRMED)
+    known = not inside.all() and together.question.affordable >= CONFIRMED
+    return inside if known and _is_right(together, part, ~inside, fresh) else None
 
 
-def _candidates(together: Together, part: Part, wrong: Array) -> Iterator[Array]:
-    """Yield regions that hold the wrong entries: zeros of the claims, and slices."""
-    zero = np.asarray(~_claims(together, part).any(axis=-1))
-    if zero.reshape(-1)[wrong].all():
-        yield zero
+def _slices(part: Part, wrong: Array) -> Iterator[Array]:
+    """Yield the slices that hold all wrong entries."""
     for axis, index in enumerate(np.unravel_index(wrong, part.shape)):
         if part.shape[axis] > 1 and np.unique(index).size == 1:
             inside = np.zeros(part.shape, bool)
@@ -73,14 +73,14 @@ def _coordinates(part: Part, entries: Array) -> Array:
     return np.repeat(entries.reshape(-1), 1 + part.is_complex)
 
 
-def _is_right(together: Together, part: Part, entries: Array, count: int) -> bool:
+def _is_right(together: Together, part: Part, entries: Array, numbers: Iterable[int]) -> bool:
     """Whether random lines that move these entries agree with the claims."""
     moves = np.zeros(together.question.size, bool)
     moves[part.stretch] = _coordinates(part, entries)
     packed, (start, stop) = np.packbits(moves), (part.start, part.start + part.size)
     lines = [
         Line(together.question.ask.inputs, start, stop, (together.question.seed, 4, k), packed)
-        for k in range(count)
+        for k in numbers
     ]
     found = together.along(lines).settle(tries=1)
     return not found.ruling.refused.any() and bool(np.isfinite(found.best.bar).all())

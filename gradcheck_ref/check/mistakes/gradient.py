@@ -25,6 +25,8 @@ class Gradient:
         The input, without the last axis.
     others : mapping of str to (x, values)
         The other inputs, and their gradients.
+    wrong : set of str
+        Which of these are wrong, too.
     outputs : tuple of int
         The shape of the output, if there is one output, and it is known for each of its entries.
     imaginary : ndarray of bool, shape (outputs,)
@@ -38,6 +40,7 @@ class Gradient:
     x: Array
     whole: bool = True
     others: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
+    wrong: frozenset[str] = frozenset()
     outputs: tuple[int, ...] = ()
     imaginary: Array = field(default_factory=lambda: np.zeros(1, bool))
     lengths: Mapping[int, str] = field(default_factory=dict)

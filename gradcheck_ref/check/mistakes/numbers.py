@@ -59,7 +59,7 @@ def conjugate(wrong: Gradient) -> Iterator[Mend]:
     if not (np.iscomplexobj(wrong.values) or wrong.imaginary.any()):
         return
     conj = wrong.values.conj()
-    for even, odd in product((conj, wrong.values), (-conj, conj, wrong.values)):
+    for even, odd in product((conj, wrong.values), (-conj, conj, wrong.values, -wrong.values)):
         yield Mend(np.where(wrong.imaginary, odd, even), said)
 
 

@@ -29,7 +29,7 @@ def _turned(wrong: Gradient, n: int, said: str) -> Iterator[Mend]:
     for order in permutations(range(n)) if wrong.values.ndim == n + 1 else ():
         turned = wrong.values.transpose(*order, n)
         if turned.shape[:-1] == wrong.shape and order != tuple(range(n)):
-            advice = f"is a .T missing, or one too many? {wrong.name} has shape {wrong.shape}"
+            advice = "is a .T missing, or one too many?"
             yield Mend(turned, Words(said.format(order), advice))
 
 
@@ -101,9 +101,9 @@ def symmetric(wrong: Gradient) -> Iterator[Mend]:
 
 
 def swapped(wrong: Gradient) -> Iterator[Mend]:
-    """Take the gradient of another input."""
+    """Take the gradient of another input that is wrong, too."""
     for other, (_, theirs) in wrong.others.items():
-        if theirs.shape == wrong.values.shape:
+        if other in wrong.wrong and theirs.shape == wrong.values.shape:
             yield Mend(theirs, in_place_of(other))
 
 

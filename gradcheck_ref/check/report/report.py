@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -216,7 +217,7 @@ class Report:
         pair = self.ranked[0]
         return None if pair.worst is None else self.entry(pair, *pair.worst)
 
-    @property
+    @cached_property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         """The mistakes this looks like, the most likely first; empty unless the check failed."""
         proved = self.certificate is not None and self.certificate.verdict == PASS
