@@ -31,11 +31,11 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     f, inputs : callable, and any
         The function and the point, as the caller gave them.
     knobs : Knobs
-        The tolerances, the budget, the seed, and the workers.
+        The tolerances, the budget, the seed, the workers, and the constants.
     product : Product
         The claim.
     """
-    with asking(f, inputs, knobs.workers, knobs.progress) as ask:
+    with asking(f, inputs, knobs) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
         _ask_again(question, product)

@@ -9,6 +9,7 @@ from gradcheck_ref.check.knobs import chosen
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
+from gradcheck_ref.structure.constants import Constant
 
 
 def check_gradient(
@@ -16,6 +17,7 @@ def check_gradient(
     inputs: Any,
     grads: Any,
     *,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -43,6 +45,10 @@ def check_gradient(
         The claimed gradient: for each input an array of its shape, in the same order, names and
         trees as the inputs. None stands for the gradient of a constant. Or a function that returns
         the gradient, called like f.
+    constant : str, int, or iterable of them, optional
+        Inputs of floats that are not differentiated, such as data: by their names, as in
+        ``constant=("X", "y")``, or by their positions if the inputs have no names. Also a part of a
+        tree: ``"params['mean']"``. f gets them, and no gradient is needed for them.
     rtol : float, optional
         Allowed error as a fraction of the numeric value. By default 1e-6 in float64, 9e-4 in
         float32, 0.1 in float16.
@@ -79,8 +85,9 @@ def check_gradient(
         If an argument is of the wrong kind, no input can be differentiated, f cannot be called
         with these inputs, or f returns no number.
     ValueError
-        If an input is not finite, f returns more than one real number or its result changes shape,
-        f.many gives other values than f, or an option is out of range.
+        If an input is not finite, constant names no input or every one, f returns more than one
+        real number or its result changes shape, f.many gives other values than f, or an option is
+        out of range.
     RuntimeError
         If a process of ``workers`` dies.
 
@@ -160,7 +167,7 @@ def check_gradient(
     ...     print(diagnosis.subject, "-", diagnosis.sentence)
     w - every entry is 2 x the numeric value
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     return examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
 
 
@@ -169,6 +176,7 @@ def assert_gradient(
     inputs: Any,
     grads: Any,
     *,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -182,7 +190,7 @@ def assert_gradient(
 
     Parameters
     ----------
-    f, inputs, grads, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, grads, constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         The action on a verdict *unsure*.
@@ -225,6 +233,6 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     report = examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
     return insist(report, unsure, empty)

@@ -64,10 +64,17 @@ class Knobs(NamedTuple):
     seed: int
     workers: Any
     progress: Any
+    constant: Any = ()
 
 
 def chosen(
-    rtol: Any, atol: Any, max_evaluations: Any, seed: Any, workers: Any, progress: Any
+    rtol: Any,
+    atol: Any,
+    max_evaluations: Any,
+    seed: Any,
+    workers: Any,
+    progress: Any,
+    constant: Any,
 ) -> Knobs:
     """Return the options of a check. Values that make no sense raise an error."""
     if rtol is not None:
@@ -91,7 +98,7 @@ def chosen(
     if not (workers is None or isinstance(workers, Executor) or callable(workers)):
         otherwise = ", -1 for all cores, None, an Executor or a function like map"
         workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
-    return Knobs(rtol, atol, max_evaluations, seed, workers, progress)
+    return Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant)
 
 
 def check_seed(seed: Any) -> int:

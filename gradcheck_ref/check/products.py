@@ -9,6 +9,7 @@ from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, chosen
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.structure.constants import Constant
 from gradcheck_ref.structure.trees import leaves_of
 
 
@@ -18,6 +19,7 @@ def check_vjp(
     vjp: Callable[..., Any] | None = None,
     *,
     jvp: Callable[..., Any] | None = None,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -46,7 +48,7 @@ def check_vjp(
         If you give one, or if f has an attribute ``jvp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
         torch has no forward mode there.
-    rtol, atol, max_evaluations, seed, workers, progress : any
+    constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`. The default ``atol`` follows the largest derivative of each
         output coordinate with respect to that input.
 
@@ -96,7 +98,7 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -106,6 +108,7 @@ def check_jvp(
     jvp: Callable[..., Any] | None = None,
     *,
     vjp: Callable[..., Any] | None = None,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -128,7 +131,7 @@ def check_jvp(
         If you give one, or if f has an attribute ``vjp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
         JAX has no reverse mode there.
-    rtol, atol, max_evaluations, seed, workers, progress : any
+    constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
 
     Returns
@@ -167,7 +170,7 @@ def check_jvp(
     >>> print(report.verdict, [diagnosis.kind for diagnosis in report.diagnoses])
     fail ['sign']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -177,6 +180,7 @@ def assert_vjp(
     vjp: Callable[..., Any] | None = None,
     *,
     jvp: Callable[..., Any] | None = None,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -190,7 +194,7 @@ def assert_vjp(
 
     Parameters
     ----------
-    f, inputs, vjp, jvp, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, vjp, jvp, constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
     unsure, empty : str
         As for `assert_gradient`.
@@ -223,7 +227,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
@@ -233,6 +237,7 @@ def assert_jvp(
     jvp: Callable[..., Any] | None = None,
     *,
     vjp: Callable[..., Any] | None = None,
+    constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
@@ -246,7 +251,7 @@ def assert_jvp(
 
     Parameters
     ----------
-    f, inputs, jvp, vjp, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, jvp, vjp, constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_jvp`.
     unsure, empty : str
         As for `assert_gradient`.
@@ -279,7 +284,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_point, described, framework_of
+from gradcheck_ref.structure.constants import Constant, leaves_named
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
 from gradcheck_ref.structure.units import (
@@ -36,6 +37,8 @@ class Inputs(Side):
     given : array_like, sequence or mapping
         One input, several in order, or several by name; each may be a tree. Floating and complex
         ones are differentiated; integers, booleans and everything else are constants.
+    constant : str, int, or iterable of them
+        Inputs that are constants whatever they hold; see `leaves_named`.
 
     Attributes
     ----------
@@ -49,7 +52,7 @@ class Inputs(Side):
         The values of all other leaves; None for those that are differentiated.
     """
 
-    def __init__(self, f: Callable[..., Any], given: Any) -> None:
+    def __init__(self, f: Callable[..., Any], given: Any, constant: Constant = ()) -> None:
         self.by_name = isinstance(given, Mapping)
         self.single = not self.by_name and not isinstance(given, list | tuple)
         arguments = given if self.by_name else dict(enumerate([given] if self.single else given))
@@ -58,10 +61,14 @@ class Inputs(Side):
         values = self.forest.leaves(trees)
         # A number is passed to f as a number, which f cannot write to.
         self.numbers = {k for k, value in enumerate(values) if not _is_array(value)}
-        constant = getattr(f, "numbers_are_constants", None) is True
-        plain = plain_numbers(values) if constant else set()
-        own = [v if k in plain else _own(v, self.names[k]) for k, v in enumerate(values)]
-        moving = [k for k, value in enumerate(own) if _moves(value)]
+        still = getattr(f, "numbers_are_constants", None) is True
+        plain = plain_numbers(values) if still else set()
+        fixed = leaves_named(constant, self.forest, self.by_name)
+        own = [
+            v if k in plain else _copied(v) if k in fixed else _own(v, self.names[k])
+            for k, v in enumerate(values)
+        ]
+        moving = [k for k, value in enumerate(own) if _moves(value) and k not in fixed]
         if not moving:
             raise TypeError(self._nothing_moves(values))
         self._lay(moving, self.names, own)

@@ -14,6 +14,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.call.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.call.progress import Progress
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 
@@ -144,11 +145,11 @@ class Ask:
 
 
 @contextmanager
-def asking(f: Callable[..., Any], inputs: Any, workers: Any, tell: Any) -> Iterator[Ask]:
+def asking(f: Callable[..., Any], inputs: Any, knobs: Knobs) -> Iterator[Ask]:
     """Call f at x, and be ready to call it elsewhere; at the end, stop what was started."""
-    named = Inputs(as_function(f, "f"), inputs)
+    named, workers = Inputs(as_function(f, "f"), inputs, knobs.constant), knobs.workers
     # f may keep something for as long as a check runs
     kept = f.while_checked() if hasattr(f, "while_checked") else nullcontext()
     others = nullcontext() if workers is None or workers == 1 else Crew(workers)
-    with closing(Progress(tell)) as progress, kept, others as crew:
+    with closing(Progress(knobs.progress)) as progress, kept, others as crew:
         yield Ask(f, named, progress, crew)

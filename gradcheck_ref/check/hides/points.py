@@ -8,6 +8,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.hides.running import running
 from gradcheck_ref.check.knobs import check_seed
+from gradcheck_ref.structure.constants import Constant
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
 
@@ -22,7 +23,7 @@ SATURATED = 36.0
 LARGE = 1000.0
 
 
-def nearby(inputs: Any, *, seed: int = 0) -> Any:
+def nearby(inputs: Any, *, constant: Constant = (), seed: int = 0) -> Any:
     """Return a point near the given one at which nothing is special.
 
     No entry is 0 or 1, no two are equal, no matrix is symmetric, and no complex number is real: at
@@ -34,6 +35,9 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     ----------
     inputs : array_like, sequence or mapping
         The point, as for `check_gradient`. Never written.
+    constant : str, int, or iterable of them, optional
+        Inputs of floats that stay, by name or position: as for `check_gradient`. Inputs in order
+        have the names ``inputs[0]``, ``inputs[1]``, ...
     seed : int, default 0
         Another seed gives another point.
 
@@ -47,9 +51,10 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     Raises
     ------
     TypeError
-        If inputs holds nothing to differentiate, or seed is not a whole number.
+        If inputs holds nothing to differentiate, constant holds no names, or seed is not a whole
+        number.
     ValueError
-        If an input is not finite, or seed is negative.
+        If an input is not finite, constant names no input, or seed is negative.
 
     Notes
     -----
@@ -62,11 +67,13 @@ def nearby(inputs: Any, *, seed: int = 0) -> Any:
     >>> bool((point["gamma"] != 1).all()), point["labels"]
     (True, array([0, 2]))
     """
-    named = _named(inputs)
+    named = _named(inputs, constant)
     return _with(named, _near(named, check_seed(seed)))
 
 
-def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
+def hard_points(
+    inputs: Any, *, constant: Constant = (), seed: int = 0
+) -> Iterator[tuple[str, Any]]:
     """Yield points at which gradients are often wrong, each with its name.
 
     Parameters
@@ -74,6 +81,8 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     inputs : array_like, sequence or mapping
         A point, as for `check_gradient`. It gives shapes, dtypes, trees and constants, and the size
         of a typical entry. Never written.
+    constant : str, int, or iterable of them, optional
+        As for `nearby`.
     seed : int, default 0
         Another seed gives other points.
 
@@ -113,7 +122,7 @@ def hard_points(inputs: Any, *, seed: int = 0) -> Iterator[tuple[str, Any]]:
     >>> [name for name, x in points if check_gradient(f, x, gradient).verdict == "fail"]
     ['large']
     """
-    return _hard_points(_named(inputs), check_seed(seed))
+    return _hard_points(_named(inputs, constant), check_seed(seed))
 
 
 def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
@@ -177,10 +186,10 @@ def _near(named: Inputs, seed: int) -> Array:
     return near
 
 
-def _named(inputs: Any) -> Inputs:
+def _named(inputs: Any, constant: Constant) -> Inputs:
     def anything(*several: Any, **by_name: Any) -> None: ...
 
-    return Inputs(anything, inputs)
+    return Inputs(anything, inputs, constant)
 
 
 def _with(named: Inputs, x: Array) -> Any:
