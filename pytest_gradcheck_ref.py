@@ -77,6 +77,14 @@ class Gradcheck:
         report, *means = self._check("jvp", arguments, knobs)
         return insist.insist(report, *means)
 
+    def assert_jacobian(self, /, *arguments: Any, **knobs: Any) -> "Report":
+        """Call `gradcheck_ref.assert_jacobian` with the seed of this test."""
+        __tracebackhide__ = True
+        from gradcheck_ref.check.report import insist
+
+        report, *means = self._check("jacobian", arguments, knobs)
+        return insist.insist(report, *means)
+
     def insist(
         self, report: "Report", unsure: str | None = None, empty: str = "unsure"
     ) -> "Report":
@@ -160,7 +168,7 @@ def _counted(count: int, one: str, several: str = "") -> str:
 
 @pytest.fixture
 def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
-    """Provide counted assertions: assert_gradient, assert_vjp, assert_jvp, insist(report).
+    """Provide counted assertions, such as assert_gradient and assert_vjp, and insist(report).
 
     The random lines have the seed of the test, ``gradcheck.seed``. If a check is unsure, the
     assertion's own ``unsure=`` decides; otherwise the nearest mark of the test,

@@ -132,7 +132,8 @@ class ClaimAudit(Audit):
     def table(self) -> tuple[str, Rows]:
         """Return a row for each test; parameters that miss the same mistakes share a row."""
         if not self.found:
-            return "no passing test called assert_gradient, assert_vjp or assert_jvp", []
+            which = "assert_gradient, assert_vjp, assert_jvp or assert_jacobian"
+            return f"no passing test called {which}", []
         tests, same = _counted(len(self.found), "test"), dict[tuple[str, str], list[str]]()
         missing = {test: text for test, text in sorted(self.found.items()) if text}
         for test, text in missing.items():

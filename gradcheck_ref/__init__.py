@@ -9,10 +9,11 @@ The staircase has five modules. Each fixes something that the one before it gets
 5. ``five_point_difference``, ``escalating_difference`` (as in TVM) and ``adaptive_difference``:
    they choose their step, and the last one returns an error bar.
 
-The check to use is built on them: ``check_gradient`` (with ``check_vjp`` and ``check_jvp`` for
-arrays) answers pass, fail or *unsure*, with an error bar for every entry, and names the likely
-mistake. It checks large gradients along random lines through the point, at a cost that hardly
-grows with their size. ``assert_gradient`` and its twins do the same inside a test suite.
+The check to use is built on them: ``check_gradient`` (with ``check_vjp``, ``check_jvp`` and
+``check_jacobian`` for arrays) answers pass, fail or *unsure*, with an error bar for every entry,
+and names the likely mistake. It checks large gradients along random lines through the point, at a
+cost that hardly grows with their size. ``assert_gradient`` and its twins do the same inside a test
+suite.
 
 Examples
 --------
@@ -29,9 +30,11 @@ from gradcheck_ref.check import (
     GradientWarning,
     Report,
     assert_gradient,
+    assert_jacobian,
     assert_jvp,
     assert_vjp,
     check_gradient,
+    check_jacobian,
     check_jvp,
     check_vjp,
     hard_points,
@@ -59,11 +62,13 @@ __all__ = [
     "adaptive_difference",
     "allclose",
     "assert_gradient",
+    "assert_jacobian",
     "assert_jvp",
     "assert_vjp",
     "band",
     "central_difference",
     "check_gradient",
+    "check_jacobian",
     "check_jvp",
     "check_vjp",
     "escalating_difference",

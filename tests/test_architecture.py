@@ -89,9 +89,9 @@ LAW = [
         because="combinations of outputs are judged as outputs are"),
     Row("check.examine", f"{GROUND} {JUDGE} {HIDES} {REPORT} check.combinations",
         because="the order of events is above all that happens"),
-    Row("check.gradient check.products", f"{GROUND} {CLAIM} {REPORT} check.examine",
+    Row("check.gradient check.products check.jacobian", f"{GROUND} {CLAIM} {REPORT} check.examine",
         because="what people call is above all rooms"),
-    Row("check", f"check.gradient check.products {HIDES} {REPORT}",
+    Row("check", f"check.gradient check.products check.jacobian {HIDES} {REPORT}",
         because="it only gives the names"),
     Row("compat compat.*", f"{GROUND} stage?_* {CHECK} compat compat.*",
         inside_functions="matplotlib", because="the peers' functions are built on the check"),
@@ -493,7 +493,7 @@ PUBLIC_NAMES = {
     *("band", "allclose", "five_point_difference", "escalating_difference"),
     *("adaptive_difference", "Comparison", "Estimate", "check_gradient", "check_vjp"),
     *("check_jvp", "assert_gradient", "assert_vjp", "assert_jvp", "Report", "GradientError"),
-    "GradientWarning",
+    *("check_jacobian", "assert_jacobian", "GradientWarning"),
 }
 FUNCTIONS = {name for name in PUBLIC_NAMES if name.islower()}
 

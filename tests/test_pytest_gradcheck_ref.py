@@ -75,6 +75,25 @@ def test_right_gradients_pass_and_wrong_ones_fail_and_all_are_counted(run):
     result.stdout.fnmatch_lines(["*GradientWarning: UNSURE*", LINE])
 
 
+OF_A_WHOLE = """
+import numpy as np
+
+X = np.array([0.5, 1.0, 2.0])
+
+def test_whole(gradcheck):
+    gradcheck.assert_jacobian(np.sin, X, lambda x: np.diag(np.cos(x)))
+
+def test_half(gradcheck):
+    gradcheck.assert_jacobian(np.sin, X, lambda x: np.diag(np.sin(x)))
+"""
+
+
+def test_a_whole_jacobian_is_counted(run):
+    result = run(OF_A_WHOLE)
+    assert failed(result) == ["test_half"]
+    result.stdout.fnmatch_lines(["gradcheck: 2 checks of 18 entries, 1 wrong, 0 unsure"])
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)

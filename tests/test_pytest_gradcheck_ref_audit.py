@@ -184,7 +184,8 @@ def test_failure_in_part(subtests):
 
 def test_a_failing_test_is_not_counted_as_passing(run):
     result = run(NOT_PASSED, "--gradcheck-audit")
-    assert table(result) == ["no passing test called assert_gradient, assert_vjp or assert_jvp"]
+    [said] = table(result)
+    assert said.startswith("no passing test called assert_gradient, assert_vjp, assert_jvp or ass")
 
 
 def test_a_good_suite_is_praised(run):

@@ -2,6 +2,7 @@
 
 from gradcheck_ref.check.gradient import assert_gradient, check_gradient
 from gradcheck_ref.check.hides.points import hard_points, nearby
+from gradcheck_ref.check.jacobian import assert_jacobian, check_jacobian
 from gradcheck_ref.check.products import assert_jvp, assert_vjp, check_jvp, check_vjp
 from gradcheck_ref.check.report.insist import GradientError, GradientWarning
 from gradcheck_ref.check.report.report import Report
@@ -11,9 +12,11 @@ __all__ = [
     "GradientWarning",
     "Report",
     "assert_gradient",
+    "assert_jacobian",
     "assert_jvp",
     "assert_vjp",
     "check_gradient",
+    "check_jacobian",
     "check_jvp",
     "check_vjp",
     "hard_points",

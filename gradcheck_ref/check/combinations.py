@@ -16,7 +16,6 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.judge.localise import MORE_LINES
 from gradcheck_ref.check.judge.settle import axes
 from gradcheck_ref.check.judge.survey import Findings
@@ -109,7 +108,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     one_by_one = np.zeros((len(columns), ask.here.size))
     one_by_one[np.arange(len(columns)), sorted(columns)] = 1
     noise = _mixed(single, one_by_one)
-    claims = Claims(noise.ask, "vjp", question.claims.given, question.claims).fill()
+    claims = question.claims.of(noise.ask).fill()
     instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
     found = axes(instead, rows).settle()
     if not (found.ruling.verdict == FAIL).any():

@@ -9,6 +9,7 @@ import numpy as np
 from gradcheck_ref.check.call.ask import Ask, asking
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.claim.identities import Identities
+from gradcheck_ref.check.claim.jacobian import JacobianClaims
 from gradcheck_ref.check.combinations import by_output, combined, too_many
 from gradcheck_ref.check.hides.audit import plant
 from gradcheck_ref.check.hides.blind import Viewpoint
@@ -45,7 +46,8 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
 
 def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     """Ask for the claims, and put the question."""
-    if product.who not in ("vjp", "jvp") and not ask.outputs.scalar:
+    of_arrays = product.who in ("vjp", "jvp", "jacobian")
+    if not (of_arrays or ask.outputs.scalar):
         raise ValueError(
             "f must return one real number for check_gradient; if it returns an array, a tuple "
             "or a complex number, use check_vjp"
@@ -54,9 +56,10 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     most = budget(ask.inputs.size, knobs.max_evaluations) - 1
     ask.progress.total = int(min(most, usual_cost(ask.inputs.size)))
     noise = Noise(ask, knobs.seed, most)
-    if product.who == "vjp" and too_many(ask):
+    if product.who in ("vjp", "jacobian") and too_many(ask):
         noise = combined(noise)
-    claims = Claims(noise.ask, product.who, product.given)
+    kind = JacobianClaims if product.who == "jacobian" else Claims
+    claims = kind(noise.ask, product.who, product.given)
     if product.who != "jvp":
         claims.fill(product.vjps)
     return Question(

@@ -11,9 +11,11 @@ from gradcheck_ref.check import (
     GradientError,
     GradientWarning,
     assert_gradient,
+    assert_jacobian,
     assert_jvp,
     assert_vjp,
     check_gradient,
+    check_jacobian,
     check_jvp,
     check_vjp,
 )
@@ -25,18 +27,26 @@ RIGHT = {
     assert_gradient: (lambda x: np.sum(x**3), X, 3 * X**2),
     assert_vjp: (np.sin, X, lambda upstream, x: upstream * np.cos(x)),
     assert_jvp: (np.sin, X, lambda tangent, x: tangent * np.cos(x)),
+    assert_jacobian: (np.sin, X, lambda x: np.diag(np.cos(x))),
 }
 WRONG = {
     assert_gradient: (lambda x: np.sum(x**3), X, 3 * X),
     assert_vjp: (np.sin, X, lambda upstream, x: upstream * np.sin(x)),
     assert_jvp: (np.sin, X, lambda tangent, x: tangent * np.sin(x)),
+    assert_jacobian: (np.sin, X, lambda x: np.diag(np.sin(x))),
 }
 DOUBTFUL = {
     assert_gradient: (lambda x: np.sum(np.abs(x)), AT_A_KINK, np.array([0.5, 1.0])),
     assert_vjp: (np.abs, AT_A_KINK, lambda upstream, x: upstream * np.sign(x)),
     assert_jvp: (np.abs, AT_A_KINK, lambda tangent, x: tangent * np.sign(x)),
+    assert_jacobian: (np.abs, AT_A_KINK, lambda x: np.diag(np.sign(x))),
 }
-TWINS = {assert_gradient: check_gradient, assert_vjp: check_vjp, assert_jvp: check_jvp}
+TWINS = {
+    assert_gradient: check_gradient,
+    assert_vjp: check_vjp,
+    assert_jvp: check_jvp,
+    assert_jacobian: check_jacobian,
+}
 each = pytest.mark.parametrize("assert_", TWINS, ids=lambda one: one.__name__)
 
 
@@ -90,6 +100,7 @@ OF_NOTHING = {
     assert_gradient: (np.sum, EMPTY, lambda x: EMPTY),
     assert_vjp: (np.sin, EMPTY, lambda upstream, x: upstream * np.cos(x)),
     assert_jvp: (np.sin, EMPTY, lambda tangent, x: tangent * np.cos(x)),
+    assert_jacobian: (np.sin, EMPTY, lambda x: np.zeros((0, 3, 0, 3))),
 }
 
 

@@ -23,7 +23,8 @@ class Product(NamedTuple):
     Attributes
     ----------
     who, given : str and any
-        The name of the claim, which is "vjp", "jvp" or the argument of gradients; and the claim.
+        The name of the claim, which is "vjp", "jvp", "jacobian" or the argument of gradients; and
+        the claim.
     vjps : callable, optional
         Computes the vjp for several upstream gradients at once.
     other : callable, optional
@@ -84,6 +85,15 @@ class Claims:
     def vector(self) -> str:
         """The name of the vector that the product takes."""
         return "tangent" if self.by_rows else "upstream"
+
+    @property
+    def asks(self) -> bool:
+        """Whether the claim is a function, which may say something else at another call."""
+        return callable(self.given)
+
+    def of(self, ask: Ask) -> "Claims":
+        """Return what the same product claims once more, perhaps for other outputs of f."""
+        return type(self)(ask, self.who, self.given, self)
 
     @property
     def count(self) -> int:
@@ -165,10 +175,10 @@ class Claims:
 
         If an entry changes by more than atol + rtol x the largest, that is a fault of its input.
         """
-        count = self.count if callable(self.given) else 0
+        count = self.count if self.asks else 0
         for number in range(0, count, max(1, count - 1)):
             first = self._claim(number)
-            apart, known = Claims(self.ask, self.who, self.given, self), len(self.faults)
+            apart, known = self.of(self.ask), len(self.faults)
             second = apart.product(self._vector_for(number))
             for fault in self.faults[known:]:
                 self.faults.remove(fault)
