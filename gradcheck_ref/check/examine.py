@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.check.call.ask import Ask, asking
+from gradcheck_ref.check.claim.alone import GradientAlone
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.claim.identities import Identities
 from gradcheck_ref.check.claim.jacobian import JacobianClaims
@@ -22,6 +23,7 @@ from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.results import Results
+from gradcheck_ref.check.words import words
 
 
 def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) -> Report:
@@ -36,7 +38,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     product : Product
         The claim.
     """
-    with asking(f, inputs, knobs) as ask:
+    with asking(f, inputs, knobs, product.pairs) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
         _ask_again(question, product)
@@ -46,12 +48,8 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
 
 def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     """Ask for the claims, and put the question."""
-    of_arrays = product.who in ("vjp", "jvp", "jacobian")
-    if not (of_arrays or ask.outputs.scalar):
-        raise ValueError(
-            "f must return one real number for check_gradient; if it returns an array, a tuple "
-            "or a complex number, use check_vjp"
-        )
+    alone = _with_a_number(ask, product) if product.of_number else None
+    given = alone.given if alone else product.given
     # One call of f is needed before the claims are asked for again.
     most = budget(ask.inputs.size, knobs.max_evaluations) - 1
     ask.progress.total = int(min(most, usual_cost(ask.inputs.size)))
@@ -59,7 +57,7 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     if product.who in ("vjp", "jacobian") and too_many(ask):
         noise = combined(noise)
     kind = JacobianClaims if product.who == "jacobian" else Claims
-    claims = kind(noise.ask, product.who, product.given)
+    claims = kind(noise.ask, product.who, given)
     if product.who != "jvp":
         claims.fill(product.vjps)
     return Question(
@@ -72,7 +70,24 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
         most=most,
         limited=knobs.max_evaluations is not None,
         demanded=knobs.rtol is not None or knobs.atol is not None,
+        alone=alone,
     )
+
+
+def _with_a_number(ask: Ask, product: Product) -> GradientAlone:
+    """Return the claim about a function of one number, which may return it with its gradient."""
+    if product.who == "f" and not ask.outputs.paired:
+        raise TypeError(
+            f"{words('grads', 'gradient')} is missing: give the gradient, or a function that "
+            "returns it, or let f return (value, gradient)"
+        )
+    if not ask.outputs.scalar:
+        raise ValueError(
+            "f must return one real number for check_gradient, or (value, gradient) with a "
+            "gradient arranged as the inputs are; if it returns an array, a tuple or a complex "
+            "number, use check_vjp"
+        )
+    return GradientAlone(ask, product.who, product.given)
 
 
 def _ask_again(question: Question, product: Product) -> None:
@@ -99,7 +114,7 @@ def _report(
         seed=question.seed,
         evaluations=ask.evaluations,
         noise=noise.typical,
-        notes=(*_notes(ask, question.claims), *getattr(f, "notes_of_check", ())),
+        notes=(*_notes(ask, question.claims, question.alone), *getattr(f, "notes_of_check", ())),
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),
     )
@@ -108,7 +123,7 @@ def _report(
     return report
 
 
-def _notes(ask: Ask, claims: Claims) -> Iterator[str]:
+def _notes(ask: Ask, claims: Claims, alone: GradientAlone | None) -> Iterator[str]:
     """Yield what a reader has to know about the check, whatever the verdict."""
     if left_out := ask.outputs.left_out:
         yield (
@@ -125,6 +140,7 @@ def _notes(ask: Ask, claims: Claims) -> Iterator[str]:
             f"the derivative for {' and '.join(names)} is {given}, which holds "
             f"{np.finfo(given).precision} digits, not {wanted}"
         )
+    yield from alone.notes() if alone else ()
     for kind in sorted({error.split()[0] for error in ask.outside}):
         # The smallest one is the same for any number of workers.
         first = min(error for error in ask.outside if error.split()[0] == kind)

@@ -15,7 +15,7 @@ from gradcheck_ref.structure.constants import Constant
 def check_gradient(
     f: Callable[..., Any],
     inputs: Any,
-    grads: Any,
+    grads: Any = None,
     *,
     constant: Constant = (),
     rtol: float | None = None,
@@ -35,16 +35,18 @@ def check_gradient(
     ----------
     f : callable
         ``f(x)``, or ``f(*inputs)``, or ``f(**inputs)``, returns one real number. Each call gets
-        fresh copies.
+        fresh copies. It may also return a pair (value, gradient), as in CS231n, and as for
+        ``jac=True`` in SciPy.
     inputs : array_like, sequence or mapping
         The point: one array or number, several in order, or several by name. Each may be a tree of
         nested dicts, lists and tuples, Series and DataFrames. A single tree is ``[tree]``. The
         check differentiates floating and complex arrays of any shape, and lists of floats. All
         other inputs are constant. Never written.
-    grads : array_like, sequence, mapping or callable
+    grads : array_like, sequence, mapping or callable, optional
         The claimed gradient: for each input an array of its shape, in the same order, names and
         trees as the inputs. None stands for the gradient of a constant. Or a function that returns
-        the gradient, called like f.
+        the gradient, called like f, or a pair (value, gradient). By default the gradient that f
+        returns behind its value.
     constant : str, int, or iterable of them, optional
         Inputs of floats that are not differentiated, such as data: by their names, as in
         ``constant=("X", "y")``, or by their positions if the inputs have no names. Also a part of a
@@ -83,7 +85,7 @@ def check_gradient(
     ------
     TypeError
         If an argument is of the wrong kind, no input can be differentiated, f cannot be called
-        with these inputs, or f returns no number.
+        with these inputs, f returns no number, or there are no ``grads`` and f returns no gradient.
     ValueError
         If an input is not finite, constant names no input or every one, f returns more than one
         real number or its result changes shape, f.many gives other values than f, or an option is
@@ -107,7 +109,12 @@ def check_gradient(
 
     A callable ``grads`` is called twice, both times right after a call of f at the point (one that
     accumulates is right only once). If it looks wrong, it is called a third time, and twice more if
-    it rounds.
+    it rounds. These calls are not counted; if f returns the gradient, they are calls of f.
+
+    If f returns a pair of a number and something that is arranged as the inputs are, the number is
+    its value. Without ``grads`` the second one is the claim, however it is arranged. Gradients that
+    come with a value are taken from it, unless both readings fit: two numbers for two inputs are
+    their gradients. If the first of these equals f, that is a ValueError.
 
     An entry that only lines have measured passes by default if it is off by at most 1 % of a
     typical one in its effect on f (4 % in float32), and the report gives this limit. If you give an
@@ -168,13 +175,13 @@ def check_gradient(
     w - every entry is 2 x the numeric value
     """
     knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
-    return examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
+    return examine(f, inputs, knobs, _claim(f, grads))
 
 
 def assert_gradient(
     f: Callable[..., Any],
     inputs: Any,
-    grads: Any,
+    grads: Any = None,
     *,
     constant: Constant = (),
     rtol: float | None = None,
@@ -234,5 +241,11 @@ def assert_gradient(
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
     knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
-    report = examine(f, inputs, knobs, Product(words("grads", "gradient"), grads))
+    report = examine(f, inputs, knobs, _claim(f, grads))
     return insist(report, unsure, empty)
+
+
+def _claim(f: Callable[..., Any], grads: Any) -> Product:
+    """Return the claim: the given gradients, or those that f returns with its value."""
+    of_f = grads is None or (callable(grads) and grads == f)
+    return Product("f", f) if of_f else Product(words("grads", "gradient"), grads)

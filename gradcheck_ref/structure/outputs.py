@@ -30,6 +30,8 @@ class Outputs(Side):
         The positions of the outputs to leave out; if they are all outputs, none is left out.
     opener : callable, optional
         Opens containers that only f knows.
+    paired : bool, default False
+        Whether f returns (value, gradient): then the value alone is the output.
     """
 
     def __init__(
@@ -38,7 +40,10 @@ class Outputs(Side):
         dtype: Any,
         constants: Sequence[int] = (),
         opener: Opener | None = None,
+        paired: bool = False,
     ) -> None:
+        self.paired = paired
+        value = value[0] if paired else value
         self.several = isinstance(value, tuple | list)
         self.left_out: list[str] = []
         if type(value) is int:  # max(0, margin) returns the int 0 if the margin is negative
@@ -70,6 +75,8 @@ class Outputs(Side):
 
     def numbers(self, value: Any) -> Array | float:
         """Return an output as `flat` does, but keep infinities, and a scalar as one number."""
+        if self.paired:
+            value = _first_of(value)
         # The common cases stay cheap: one number, and one real array.
         if self.scalar and isinstance(value, float):
             return value
@@ -126,6 +133,14 @@ class Outputs(Side):
             arrays[j] = part.array(coordinates[part.stretch])[() if not part.shape else ...]
         values = self.forest.built(arrays)
         return tuple(values) if self.several else values[0]
+
+
+def _first_of(value: Any) -> Any:
+    """Return the value of a pair (value, gradient)."""
+    if not (isinstance(value, tuple | list) and len(value) == 2):
+        said = f"{described(value)} instead of a pair (value, gradient)"
+        raise AnotherShapeError(f"f changes what it returns: {said} as at x")
+    return value[0]
 
 
 def outputs_of(value: Any) -> tuple[list[Any], list[str]]:

@@ -142,3 +142,164 @@ def test_data_stay_at_other_points():
         np.testing.assert_array_equal(data, X)
     with pytest.raises(ValueError, match="constant names 'Y', which is no input: the inputs are W"):
         nearby(named, constant="Y")
+
+
+# --- (value, gradient) -------------------------------------------------------------------------
+
+LABELS = np.array([0, 1, 1, 0, 1])
+
+
+def svm_loss(W, X, y, reg=0.1, mean=True):
+    """Return the loss and its gradient, as in CS231n's assignment 1."""
+    n, scores = len(y), X @ W
+    margins = np.maximum(0, scores - scores[np.arange(n), y][:, None] + 1)
+    margins[np.arange(n), y] = 0
+    counted = (margins > 0).astype(float)
+    counted[np.arange(n), y] = -counted.sum(axis=1)
+    dW = X.T @ counted / (n if mean else 1) + 2 * reg * W
+    return margins.sum() / n + reg * np.sum(W**2), dW
+
+
+def right(W):
+    return svm_loss(W, X, LABELS)
+
+
+def not_a_mean(W):
+    return svm_loss(W, X, LABELS, mean=False)
+
+
+def value_of(W):
+    return right(W)[0]
+
+
+def listed(W):
+    return [*right(W)]
+
+
+ASKED = {
+    "f alone": (right, not_a_mean),
+    "a list": (listed, lambda W: list(not_a_mean(W))),
+    "grads that returns the value, too": ((value_of, right), (value_of, not_a_mean)),
+    "the pair itself": ((value_of, right(W)), (value_of, not_a_mean(W))),
+    "both": ((right, right), (right, not_a_mean)),
+    "f, and the gradient": ((right, right(W)[1]), (right, not_a_mean(W)[1])),
+}
+
+
+@pytest.mark.parametrize(("good", "bad"), ASKED.values(), ids=ASKED)
+def test_a_gradient_that_comes_with_a_value_is_taken(good, bad):
+    for asked, verdict in (good, "pass"), (bad, "fail"):
+        f, *grads = asked if isinstance(asked, tuple) else (asked,)
+        report = check_gradient(f, W, *grads)
+        assert (report.verdict, report.compared) == (verdict, 6)
+        assert report.reason == {"pass": "ok", "fail": "wrong"}[verdict]
+
+
+def test_the_assertion_needs_no_gradients_either():
+    assert assert_gradient(svm_loss, (W, X, LABELS), constant="X").verdict == "pass"
+    with pytest.raises(GradientError):
+        assert_gradient(not_a_mean, W)
+
+
+def by_name(w, b):
+    return np.sum(w**2) * b, {"w": 2 * w * b, "b": np.sum(w**2)}
+
+
+@pytest.mark.parametrize(
+    ("f", "inputs"),
+    [
+        (by_name, {"w": X, "b": 0.5}),
+        (lambda w, b: (by_name(w, b)[0], tuple(by_name(w, b)[1].values())), (X, 0.5)),
+        (lambda params: by_name(**params), [{"w": X, "b": 0.5}]),
+        (lambda x: (x**3, 3 * x**2), 1.5),
+        (lambda x, k: (x**k, k * x ** (k - 1)), (1.5, 3)),
+        (lambda x, y: (x * y, (y, x)), (1.5, 2.0)),
+    ],
+    ids=["names", "order", "tree", "one number", "a number and an integer", "two numbers"],
+)
+def test_the_gradient_is_arranged_as_the_inputs_are(f, inputs):
+    report = check_gradient(f, inputs)
+    assert (report.verdict, report.notes) == ("pass", ())
+    report = check_gradient(lambda *a, **k: (1.01 * f(*a, **k)[0], f(*a, **k)[1]), inputs)
+    assert report.verdict == "fail"
+
+
+def test_a_gradient_of_another_shape_is_a_verdict():
+    for asked in (lambda W: (value_of(W), right(W)[1].T),), (value_of, (value_of(W), W.T)):
+        report = check_gradient(asked[0], W, *asked[1:])
+        assert (report.verdict, report.reason) == ("fail", "shape")
+        assert "gives shape (2, 3) for W, which has shape (3, 2)" in report.faults[0].sentence
+
+
+def test_a_gradient_beside_that_of_f_is_compared_and_the_report_says_so():
+    report = check_gradient(right, W, lambda W: right(W)[1])
+    assert report.notes[0].startswith("f returns (value, gradient), and you also give grads: the")
+    assert check_gradient(not_a_mean, W, lambda W: right(W)[1]).verdict == "pass"
+
+
+def test_another_value_than_that_of_f_is_noted():
+    report = check_gradient(value_of, W, lambda W: svm_loss(W, X, LABELS, reg=0.0))
+    assert report.verdict == "fail"
+    assert "are both of the same function?" in report.notes[0]
+    assert f"that of f is {value_of(W):.6g}" in report.notes[0]
+
+
+def test_two_numbers_are_two_gradients_unless_the_first_is_the_value():
+    def f(x, y):
+        return x**2 * y
+
+    assert check_gradient(f, (1.5, 2.0), lambda x, y: (2 * x * y, x**2)).verdict == "pass"
+    assert check_gradient(f, (1.5, 2.0), lambda x, y: (2 * x * y, 7), constant="y").verdict == (
+        "pass"
+    )
+    with pytest.raises(ValueError, match=r"grads gives two numbers, .* or the gradients of x and"):
+        check_gradient(f, (1.5, 2.0), lambda x, y: (f(x, y), 2 * x * y), constant="y")
+
+
+@pytest.mark.parametrize(
+    "f",
+    [value_of, lambda W: X @ W, lambda W: (value_of(W), W, W), lambda W: (W, W)],
+    ids=["a number", "an array", "three", "two arrays"],
+)
+def test_without_gradients_f_must_return_one(f):
+    with pytest.raises(TypeError, match="grads is missing: give the gradient, or a function that"):
+        check_gradient(f, W)
+
+
+def test_a_number_with_something_else_is_refused_with_a_sentence():
+    with pytest.raises(ValueError, match=r"one real number for check_gradient, or \(value, grad"):
+        check_gradient(lambda W: (value_of(W), X @ W), W, lambda W: right(W)[1])
+
+
+def test_a_pair_is_two_outputs_for_the_products():
+    def vjp(upstream, x):
+        return upstream[0] * 2 * x + upstream[1] * 2
+
+    x = np.array([0.5, 2.0])
+    report = check_vjp(lambda x: (np.sum(x**2), 2 * x), x, vjp)
+    assert (report.verdict, report.compared) == ("pass", 6)
+
+
+def test_f_must_go_on_to_return_pairs():
+    with pytest.raises(ValueError, match=r"instead of a pair \(value, gradient\) as at x"):
+        check_gradient(lambda x: (x**2, 2 * x) if x == 1.5 else x**2, 1.5)
+
+
+def test_many_points_at_once_and_workers_may_return_pairs():
+    def f(x):
+        return np.sum(x**3), 3 * x**2
+
+    f.many = lambda points: [f(x) for x in points]
+    assert check_gradient(f, X[0]).verdict == "pass"
+    assert check_gradient(right, W, workers=map).verdict == "pass"
+
+
+def test_a_buffer_that_f_adds_to_is_noticed():
+    total = np.zeros(3)
+
+    def f(x):
+        total[:] += 2 * x
+        return np.sum(x**2), total
+
+    report = check_gradient(f, X[0])
+    assert report.verdict == "fail"

@@ -334,13 +334,13 @@ def test_every_sparse_form_of_scipy_is_taken(form):
     residual, right, wrong = heat(sparse, 60)
     u = np.sin(np.linspace(0.1, 3, 60))
     for kind in sparse.csr_matrix, sparse.csr_array:
-        assert check_jacobian(residual, u, lambda u, k=kind: k(right(u)).asformat(form))
+        assert check_jacobian(residual, u, lambda u, kind=kind: kind(right(u)).asformat(form))
         assert check_jacobian(residual, u, kind(wrong(u)).asformat(form)).verdict == "fail"
 
 
 def test_a_large_sparse_jacobian_is_never_written_out():
     sparse = pytest.importorskip("scipy.sparse", reason="comes with the extra peers")
-    residual, right, wrong = heat(sparse, 20_000)
+    residual, right, _ = heat(sparse, 20_000)
     u = np.sin(np.linspace(0.1, 3, 20_000))
     assert check_jacobian(residual, u, right).verdict == "pass"  # 3.2 GB if it were
     assert check_jacobian(residual, u, lambda u: 1.01 * right(u)).verdict == "fail"

@@ -7,6 +7,7 @@ All calls are counted, in this process and in others.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.call.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.call.progress import Progress
 from gradcheck_ref.check.knobs import Knobs
+from gradcheck_ref.structure.gradients import fits, value_and_gradient
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
 
@@ -24,6 +26,9 @@ class Ask:
 
     Each call gets copies of the inputs. If f has an attribute ``many``, the points around x go to
     that. ``mix``, of shape (combinations, outputs), makes combinations of the outputs of f.
+
+    ``pairs`` says which pairs are a value and a gradient, of which only the value counts: "any",
+    "fitting" ones, in which the second is arranged as the inputs are, or "none".
     """
 
     def __init__(
@@ -32,6 +37,7 @@ class Ask:
         inputs: Inputs,
         progress: Progress | None = None,
         crew: Crew | None = None,
+        pairs: str = "none",
     ) -> None:
         self.f, self.inputs = f, inputs
         self.mix: Array | None = None
@@ -39,17 +45,19 @@ class Ask:
         self.mutated: str | None = None  # an input that f writes to
         self.outside: list[str] = []  # the errors of f at points outside its domain
         start = time.perf_counter()
-        self.first = self.here = self._at_x(self._learn_structure)
+        self.first = self.here = self._at_x(partial(self._learn_structure, pairs=pairs))
         self.progress.seconds = time.perf_counter() - start
         self.nondeterminism = np.zeros(self.here.shape)
         self.elsewhere = False  # whether f was called at another point after its last call at x
 
-    def _learn_structure(self, first: Any) -> Array:
+    def _learn_structure(self, first: Any, pairs: str) -> Array:
         """Learn the structure of the output from the first value."""
+        pair = None if pairs == "none" else value_and_gradient(first)
+        paired = pair is not None and (pairs == "any" or fits(self.inputs, pair[1]))
         # f may set this during the call, for the outputs that it returns.
         constants = getattr(self.f, "constant_outputs", ())
         opener = getattr(self.f, "open_tree", None)
-        self.outputs = Outputs(first, self.inputs.dtype, constants, opener)
+        self.outputs = Outputs(first, self.inputs.dtype, constants, opener, paired)
         return self.outputs.flat(first)
 
     def _at_x(self, read: Callable[[Any], Array]) -> Array:
@@ -145,11 +153,11 @@ class Ask:
 
 
 @contextmanager
-def asking(f: Callable[..., Any], inputs: Any, knobs: Knobs) -> Iterator[Ask]:
+def asking(f: Callable[..., Any], inputs: Any, knobs: Knobs, pairs: str = "none") -> Iterator[Ask]:
     """Call f at x, and be ready to call it elsewhere; at the end, stop what was started."""
     named, workers = Inputs(as_function(f, "f"), inputs, knobs.constant), knobs.workers
     # f may keep something for as long as a check runs
     kept = f.while_checked() if hasattr(f, "while_checked") else nullcontext()
     others = nullcontext() if workers is None or workers == 1 else Crew(workers)
     with closing(Progress(knobs.progress)) as progress, kept, others as crew:
-        yield Ask(f, named, progress, crew)
+        yield Ask(f, named, progress, crew, pairs)

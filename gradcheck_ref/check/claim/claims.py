@@ -12,9 +12,10 @@ from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
-from gradcheck_ref.structure.inputs import Inputs, same_bytes
+from gradcheck_ref.structure.gradients import by_argument
+from gradcheck_ref.structure.inputs import same_bytes
 from gradcheck_ref.structure.parts import Part, as_array
-from gradcheck_ref.structure.trees import Opened, Opener, leaves_of
+from gradcheck_ref.structure.trees import Opener, leaves_of
 
 
 class Product(NamedTuple):
@@ -23,8 +24,8 @@ class Product(NamedTuple):
     Attributes
     ----------
     who, given : str and any
-        The name of the claim, which is "vjp", "jvp", "jacobian" or the argument of gradients; and
-        the claim.
+        The name of the claim, which is "vjp", "jvp", "jacobian" or the argument of gradients, or
+        "f" if f returns (value, gradient); and the claim.
     vjps : callable, optional
         Computes the vjp for several upstream gradients at once.
     other : callable, optional
@@ -39,6 +40,16 @@ class Product(NamedTuple):
     vjps: Callable[..., Any] | None = None
     other: Callable[..., Any] | None = None
     sure: bool = True
+
+    @property
+    def of_number(self) -> bool:
+        """Whether f must return one number."""
+        return self.who not in ("vjp", "jvp", "jacobian")
+
+    @property
+    def pairs(self) -> str:
+        """Which pairs that f returns are a value and a gradient: any, fitting ones, or none."""
+        return ("any" if self.who == "f" else "fitting") if self.of_number else "none"
 
 
 class Claims:
@@ -355,8 +366,8 @@ class Claims:
     def _by_input(self, given: Any) -> dict[int, Any]:
         """Sort gradients by input number; record a fault if the structure is wrong."""
         inputs = self.ask.inputs
-        by_argument, unknown = _by_argument(inputs, given)
-        found, strange = inputs.forest.picked(by_argument)
+        arguments, unknown = by_argument(inputs, given)
+        found, strange = inputs.forest.picked(arguments)
         missing = [k for k in inputs.parts if k not in found or given is None]
         strange = [*map(repr, unknown), *strange]
         if missing or strange:
@@ -390,34 +401,6 @@ def _arrangement(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     is_array = isinstance(value, np.ndarray | np.generic)
     return f"an array of shape {value.shape}" if is_array else described(value)
-
-
-def _by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
-    """Sort gradients by the number of their argument, and list unknown keys."""
-    wanted, keys = inputs.differentiated, inputs.keys
-    if isinstance(given, Mapping) and inputs.by_name:
-        found = {a: given[keys[a]] for a in wanted if keys[a] in given}
-        return found, [key for key in given if key not in keys]
-    only = inputs.forest.forms[wanted[0]] if len(wanted) == 1 else None
-    if isinstance(only, int) and _is_one(given, inputs):
-        return {wanted[0]: given}, []
-    ways: list[dict[int, Any]] = []
-    if isinstance(given, tuple | list) and len(given) == len(keys):
-        ways.append({a: given[a] for a in wanted})
-    elif isinstance(given, tuple | list) and len(given) == len(wanted):
-        ways.append(dict(zip(wanted, given, strict=True)))
-    if isinstance(only, Opened):  # the tree may be given alone, or in a list of arguments
-        ways.append({wanted[0]: given})
-    return max(ways, key=lambda way: len(inputs.forest.picked(way)[0]), default={}), []
-
-
-def _is_one(given: Any, inputs: Inputs) -> bool:
-    """Whether this is the gradient of one input, not a sequence of one for each input."""
-    if not isinstance(given, tuple | list):
-        return not isinstance(given, Mapping)
-    if inputs.single:
-        return isinstance(given, list) or (len(given) > 1 and all(map(np.isscalar, given)))
-    return len(given) not in (1, len(inputs.keys))
 
 
 def _why_not(gradient: Array, part: Part) -> tuple[str, str]:

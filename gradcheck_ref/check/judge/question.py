@@ -8,6 +8,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.claim.alone import GradientAlone
 from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise
@@ -28,6 +29,7 @@ class Question:
     limited: bool  # whether the caller set that limit
     demanded: bool  # whether the caller gave a tolerance: then every entry must meet it
     scale_of_claims: Any = 0.0  # of the entries, where the claims are evidence; see `scale`
+    alone: GradientAlone | None = None  # takes the gradient from (value, gradient)
 
     @property
     def size(self) -> int:
