@@ -44,7 +44,8 @@ def check_gradient(
         other inputs are constant. Never written.
     grads : array_like, sequence, mapping or callable, optional
         The claimed gradient: for each input an array of its shape, in the same order, names and
-        trees as the inputs. None stands for the gradient of a constant. Or a function that returns
+        trees as the inputs; a sparse matrix of SciPy counts as an array. None stands for the
+        gradient of a constant. Or a function that returns
         the gradient, called like f, or a pair (value, gradient). By default the gradient that f
         returns behind its value.
     constant : str, int, or iterable of them, optional

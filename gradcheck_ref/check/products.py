@@ -41,9 +41,10 @@ def check_vjp(
     vjp : callable, optional
         ``vjp(upstream, *inputs)``, or ``vjp(upstream, **inputs)`` for a mapping. ``upstream`` has
         the shape of the output: a tuple for several outputs, a tree for a tree. The vjp returns one
-        gradient with the shape of the input, or for several inputs a tuple (or mapping) of them,
-        with None for a constant. By default the attribute ``f.vjp``. If f also has an attribute
-        ``vjps``, ``vjps(upstreams, *inputs)`` takes a list of several at once.
+        gradient with the shape of the input, perhaps as a sparse matrix, or for several inputs a
+        tuple (or mapping) of them, with None for a constant. By default the attribute ``f.vjp``. If
+        f also has an attribute ``vjps``, ``vjps(upstreams, *inputs)`` takes a list of several at
+        once.
     jvp : callable, optional
         If you give one, or if f has an attribute ``jvp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.structure.inputs import Inputs
+from gradcheck_ref.structure.matrices import is_sparse
 from gradcheck_ref.structure.parts import as_array
 from gradcheck_ref.structure.trees import Opened
 
 
 def by_argument(inputs: Inputs, given: Any) -> tuple[dict[int, Any], list[Any]]:
     """Sort gradients by the number of their argument, and list unknown keys."""
+    if is_sparse(given):  # one of SciPy's sparse matrices is a dict
+        given = as_array(given)
     wanted, keys = inputs.differentiated, inputs.keys
     if isinstance(given, Mapping) and inputs.by_name:
         found = {a: given[keys[a]] for a in wanted if keys[a] in given}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
+from gradcheck_ref.structure.matrices import is_sparse
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,12 @@ class Side:
 
 
 def as_array(value: Any) -> Array:
-    """Return a value as an array: NaN for masked entries, and just None for a ragged list."""
+    """Return a value as an array: NaN for masked entries, and just None for a ragged list.
+
+    A sparse matrix is written out.
+    """
+    if not isinstance(value, np.ndarray) and is_sparse(value):
+        value = value.toarray()
     if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "fc":
         value = value.filled(np.nan)
     try:

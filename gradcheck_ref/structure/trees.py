@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.structure.matrices import is_sparse
 
 
 class Opened(NamedTuple):
@@ -141,7 +142,7 @@ def opened(value: Any, opener: Opener | None = None) -> Opened | None:
     inner = opener(value) if opener else None
     if inner is not None:
         return inner
-    if isinstance(value, Mapping):
+    if isinstance(value, Mapping) and not is_sparse(value):
         keys = list(value)
         build = partial(_mapping, _emptied(value), keys)
         return Opened(tuple(f"[{key!r}]" for key in keys), [value[key] for key in keys], build)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sparse_stand_in import Sparse
 
 from gradcheck_ref import (
     GradientError,
@@ -303,3 +304,60 @@ def test_a_buffer_that_f_adds_to_is_noticed():
 
     report = check_gradient(f, X[0])
     assert report.verdict == "fail"
+
+
+# --- sparse matrices ---------------------------------------------------------------------------
+
+WORDS = np.array([1, 1, 0])  # of an embedding with 4 rows
+
+
+def embedded(E):
+    return np.sum(np.sin(E[WORDS]))
+
+
+def of_embedded(E):
+    found = np.zeros(E.shape)
+    np.add.at(found, WORDS, np.cos(E[WORDS]))
+    return found
+
+
+def scipys(kind):
+    """Return a sparse class of SciPy."""
+    return getattr(pytest.importorskip("scipy.sparse", reason="comes with the extra peers"), kind)
+
+
+@pytest.mark.parametrize(
+    "kind", ["stand-in", "csr_matrix", "csr_array", "coo_matrix", "dok_matrix", "lil_array"]
+)
+def test_a_sparse_gradient_is_an_array(kind):
+    sparse = Sparse if kind == "stand-in" else scipys(kind)
+    E = RNG.normal(size=(4, 2))
+    for factor, verdict in (1.0, "pass"), (0.5, "fail"):
+
+        def gradient(E, factor=factor):
+            return sparse(factor * of_embedded(E))
+
+        report = check_gradient(embedded, E, gradient)
+        assert (report.verdict, report.compared) == (verdict, 8)
+        assert check_gradient(embedded, E, gradient(E)).verdict == verdict
+        assert check_gradient(embedded, (E,), (gradient(E),)).verdict == verdict
+        assert check_gradient(lambda E: embedded(E=E), {"E": E}, {"E": gradient(E)}).verdict == (
+            verdict
+        )
+        assert check_gradient(embedded, E, (embedded(E), gradient(E))).verdict == verdict
+    assert check_vjp(lambda E: sparse(E), E, lambda upstream, E: sparse(upstream)).verdict == "pass"
+    report = check_gradient(embedded, E, lambda E: sparse(of_embedded(E).T))
+    assert (report.reason, "shape (2, 4)" in report.faults[0].sentence) == ("shape", True)
+
+
+def test_products_and_f_may_be_sparse():
+    def f(E):
+        return Sparse(np.sin(E))
+
+    E = RNG.normal(size=(4, 2))
+    vjp = {c: lambda upstream, E, c=c: Sparse(c * upstream * np.cos(E)) for c in (1, 2)}
+    assert check_vjp(f, E, vjp[1], jvp=vjp[1]).verdict == "pass"
+    assert check_vjp(lambda E: [f(E)], E, lambda up, E: vjp[1](up[0], E)).verdict == "pass"
+    assert check_vjp(f, E, vjp[2]).verdict == "fail"
+    assert check_jvp(f, E, vjp[1]).verdict == "pass"
+    assert check_jvp(f, E, vjp[2]).verdict == "fail"

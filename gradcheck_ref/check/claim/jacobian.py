@@ -103,7 +103,9 @@ class JacobianClaims(Claims):
         in_order = outputs.several and isinstance(given, tuple | list)
         if in_order and len(given) == len(forest.forms):
             yield from self._picked(dict(enumerate(given)))
-        elif not (outputs.several or forest.bare) and isinstance(given, tuple | list | Mapping):
+        elif not (outputs.several or forest.bare or is_sparse(given)) and isinstance(
+            given, tuple | list | Mapping
+        ):
             yield from self._picked({0: given})
         elif len(parts) == 1:
             yield from ((j, given) for j in parts)
