@@ -1,7 +1,7 @@
 """Check, or assert, the derivative of a function through its products with vectors: vjp, jvp."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from gradcheck_ref.arguments import as_function, framework_of
 from gradcheck_ref.check.claim.claims import Product
@@ -18,7 +18,7 @@ def check_vjp(
     inputs: Any,
     vjp: Callable[..., Any] | None = None,
     *,
-    jvp: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | Literal[False] | None = None,
     constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
@@ -45,10 +45,10 @@ def check_vjp(
         tuple (or mapping) of them, with None for a constant. By default the attribute ``f.vjp``. If
         f also has an attribute ``vjps``, ``vjps(upstreams, *inputs)`` takes a list of several at
         once.
-    jvp : callable, optional
+    jvp : callable or False, optional
         If you give one, or if f has an attribute ``jvp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
-        torch has no forward mode there.
+        torch has no forward mode there. False leaves the attribute out.
     constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_gradient`. The default ``atol`` follows the largest derivative of each
         output coordinate with respect to that input.
@@ -108,7 +108,7 @@ def check_jvp(
     inputs: Any,
     jvp: Callable[..., Any] | None = None,
     *,
-    vjp: Callable[..., Any] | None = None,
+    vjp: Callable[..., Any] | Literal[False] | None = None,
     constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
@@ -128,10 +128,10 @@ def check_jvp(
         shape of the input. For several inputs it is a tuple, in their order, with zeros for the
         constants. The jvp returns the derivative of f along the tangent, in the shape of the
         output. By default the attribute ``f.jvp``.
-    vjp : callable, optional
+    vjp : callable or False, optional
         If you give one, or if f has an attribute ``vjp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
-        JAX has no reverse mode there.
+        JAX has no reverse mode there. False leaves the attribute out.
     constant, rtol, atol, max_evaluations, seed, workers, progress : any
         As for `check_vjp`.
 
@@ -180,7 +180,7 @@ def assert_vjp(
     inputs: Any,
     vjp: Callable[..., Any] | None = None,
     *,
-    jvp: Callable[..., Any] | None = None,
+    jvp: Callable[..., Any] | Literal[False] | None = None,
     constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
@@ -237,7 +237,7 @@ def assert_jvp(
     inputs: Any,
     jvp: Callable[..., Any] | None = None,
     *,
-    vjp: Callable[..., Any] | None = None,
+    vjp: Callable[..., Any] | Literal[False] | None = None,
     constant: Constant = (),
     rtol: float | None = None,
     atol: float | None = None,
@@ -294,10 +294,18 @@ def _check(
 ) -> Report:
     """Check the product of this name; the other one is used for the adjoint identity only."""
     as_function(f, "f")
+    theirs = "jvp" if name == "vjp" else "vjp"
+    if product is False:
+        raise TypeError(
+            f"{name}=False leaves out what check_{name} checks: to check the {theirs} alone, use "
+            f"check_{theirs}"
+        )
     given, vjps = _attribute(f, name, product, inputs), None
     if name == "vjp" and given == getattr(f, "vjp", None):  # f.vjps does not fit any other vjp
         vjps = _attribute(f, "vjps", None, inputs, required=False)
-    second = _attribute(f, "jvp" if name == "vjp" else "vjp", other, inputs, required=False)
+    second = None
+    if other is not False:
+        second = _attribute(f, theirs, other, inputs, required=False)
     return examine(f, inputs, knobs, Product(name, given, vjps, second, other is not None))
 
 

@@ -361,3 +361,48 @@ def test_products_and_f_may_be_sparse():
     assert check_vjp(f, E, vjp[2]).verdict == "fail"
     assert check_jvp(f, E, vjp[1]).verdict == "pass"
     assert check_jvp(f, E, vjp[2]).verdict == "fail"
+
+
+# --- one product of two ------------------------------------------------------------------------
+
+
+class HalfRight:
+    """A function with both products, one of which is wrong."""
+
+    def __init__(self, vjp, jvp):
+        self.factors, self.asked = (vjp, jvp), []
+
+    def __call__(self, x):
+        return np.sin(x)
+
+    def vjp(self, upstream, x):
+        self.asked.append("vjp")
+        return self.factors[0] * upstream * np.cos(x)
+
+    def jvp(self, tangent, x):
+        self.asked.append("jvp")
+        return self.factors[1] * tangent * np.cos(x)
+
+
+@pytest.mark.parametrize(
+    ("check", "assert_", "factors", "left_out"),
+    [(check_vjp, assert_vjp, (1, 2), "jvp"), (check_jvp, assert_jvp, (2, 1), "vjp")],
+    ids=["vjp", "jvp"],
+)
+def test_false_leaves_the_other_product_out(check, assert_, factors, left_out):
+    f = HalfRight(*factors)
+    assert check(f, X[0]).verdict == "fail"
+    f.asked.clear()
+    assert check(f, X[0], **{left_out: False}).verdict == "pass"
+    assert assert_(f, X[0], **{left_out: False}).verdict == "pass"
+    assert left_out not in f.asked
+    assert check(HalfRight(*factors[::-1]), X[0], **{left_out: False}).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("check", "name", "other"), [(check_vjp, "vjp", "jvp"), (check_jvp, "jvp", "vjp")]
+)
+def test_the_product_under_test_cannot_be_left_out(check, name, other):
+    for given in ({name: False}, {name: False, other: np.sin}):
+        with pytest.raises(TypeError, match=f"{name}=False leaves out .* use check_{other}"):
+            check(HalfRight(1, 1), X[0], **given)
