@@ -406,3 +406,42 @@ def test_the_product_under_test_cannot_be_left_out(check, name, other):
     for given in ({name: False}, {name: False, other: np.sin}):
         with pytest.raises(TypeError, match=f"{name}=False leaves out .* use check_{other}"):
             check(HalfRight(1, 1), X[0], **given)
+
+
+# --- a function that works in its argument -----------------------------------------------------
+
+
+def in_place(x):
+    x *= x
+    return np.sum(x)
+
+
+@pytest.mark.parametrize("size", [3, 50])
+def test_the_first_line_says_that_the_numbers_agree_if_they_do(size):
+    x = np.linspace(0.5, 2, size)
+    report = check_gradient(in_place, x, 2 * x)
+    assert (report.verdict, report.reason) == ("fail", "mutated")
+    first = f"FAIL  the numbers agree ({size} compared), but f writes to its input x: code that"
+    assert report.text(1000).startswith(first)
+    assert "apart from that" not in report.text(1000)
+    report = check_gradient(in_place, x, 3 * x)
+    assert report.text(1000).startswith("FAIL  f writes to its input x: code that")
+    assert "the numbers agree" not in report.text(1000)
+
+
+def test_a_gradient_that_works_in_its_argument_may_be_right_too():
+    def gradient(x):
+        x *= 2
+        return x
+
+    said = check_gradient(lambda x: np.sum(x**2), X[0], gradient).text(1000)
+    assert said.startswith("FAIL  the numbers agree (3 compared), but grads writes to its input x")
+
+
+def test_unsure_numbers_are_not_said_to_agree():
+    def f(x):
+        x *= np.sign(x)
+        return np.sum(x)
+
+    x = np.array([0.0, 1.0])
+    assert "the numbers agree" not in check_gradient(f, x, np.array([0.5, 1.0])).text(1000)

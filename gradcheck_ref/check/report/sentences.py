@@ -131,8 +131,12 @@ def hidden(report: Any) -> Iterator[str]:
 
 def _failed(report: Any) -> Iterator[str]:
     """Say what is wrong, first faults, then numbers, and what mistake it looks like."""
+    # A function that works in its argument may well compute the right numbers.
+    agree = f"the numbers agree ({report.compared} compared)" if _all_agree(report) else ""
+    only_written = agree and all(fault.reason == "mutated" for fault in report.faults)
+    first = f"{agree}, but " if only_written else ""
     for number, fault in enumerate(report.faults):
-        yield f"{'also: ' if number else ''}{fault.sentence}"
+        yield f"{'also: ' if number else first}{fault.sentence}"
     wrong = [p for p in report.ranked if p.analytic is not None and (p.verdict == FAIL).any()]
     if not wrong and any(one.code == FAIL for one in report.inputs):
         worst = max(report.inputs, key=lambda one: (one.code == FAIL, one.error))
@@ -153,9 +157,17 @@ def _failed(report: Any) -> Iterator[str]:
         if report.certificate and report.certificate.entries:
             said = "; ".join(filter(None, by_lines(report, report.certificate)[:2]))
             yield f"the others: {said}; these lines also found what is wrong"
-    elif report.compared and all((pair.verdict == PASS).all() for pair in report.pairs):
-        yield f"apart from that, the numbers agree ({report.compared} compared)"
+    elif agree and not only_written:
+        yield f"apart from that, {agree}"
     yield from _guesses(report)
+
+
+def _all_agree(report: Any) -> bool:
+    """Whether everything that was compared passes, alone, by lines and as a whole."""
+    by_lines = report.certificate.verdict if report.certificate else PASS
+    as_a_whole = any(one.code == FAIL for one in report.inputs)
+    alone = all((pair.verdict == PASS).all() for pair in report.pairs)
+    return bool(report.compared and alone and by_lines == PASS and not as_a_whole)
 
 
 def _differs(report: Any, pair: Pair) -> str:
