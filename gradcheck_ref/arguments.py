@@ -5,6 +5,7 @@ form that the rest of the code relies on.
 """
 
 import math
+import sys
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -34,6 +35,22 @@ def product_of(f: Callable[..., Any], argument: str, given: Any, name: str) -> C
     return as_function(product, name)
 
 
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """Return the kind of a dtype, and f for the bfloat16 of ml_dtypes, which is void for NumPy."""
+    return "f" if _of_ml_dtypes(dtype) and dtype.name == "bfloat16" else dtype.kind
+
+
+def limits_of(dtype: np.dtype[Any]) -> Any:
+    """Return eps, max and so on of a floating or complex dtype, as `numpy.finfo` has them."""
+    # An array of that dtype exists, so its module was imported.
+    theirs = sys.modules.get("ml_dtypes") if _of_ml_dtypes(dtype) else None
+    return theirs.finfo(dtype) if theirs else np.finfo(dtype)
+
+
+def _of_ml_dtypes(dtype: np.dtype[Any]) -> bool:
+    return str(dtype.type.__module__).split(".")[0] == "ml_dtypes"
+
+
 def as_point(value: Any, argument: str) -> Array:
     """Return a C-ordered copy of a point, whose entries can be moved by a small step."""
     array = _as_array(value, argument)
@@ -42,7 +59,7 @@ def as_point(value: Any, argument: str) -> Array:
             f"{argument} holds {array.dtype} values, which no small step can move: "
             f"pass floating point numbers, e.g. np.asarray({argument}, float)"
         )
-    if array.dtype.kind not in "fc":
+    if kind_of(array.dtype) not in "fc":
         raise TypeError(_no_numbers(value, array, argument))
     _finite(array, argument, "a slope needs a finite point")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -51,7 +68,7 @@ def as_point(value: Any, argument: str) -> Array:
 def as_numbers(value: Any, argument: str) -> Array:
     """Return a copy of ``value`` as a floating or complex array of at least double precision."""
     array = _as_array(value, argument)
-    if array.dtype.kind not in "fciub":
+    if kind_of(array.dtype) not in "fciub":
         raise TypeError(_no_numbers(value, array, argument))
     return array.astype(np.result_type(array.dtype, np.float64))
 

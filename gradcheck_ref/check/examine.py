@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
+from gradcheck_ref.arguments import limits_of
 from gradcheck_ref.check.call.ask import Ask, asking
 from gradcheck_ref.check.claim.alone import GradientAlone
 from gradcheck_ref.check.claim.claims import Claims, Product
@@ -138,7 +137,7 @@ def _notes(ask: Ask, claims: Claims, alone: GradientAlone | None) -> Iterator[st
     for (given, wanted), names in claims.short.items():
         yield (
             f"the derivative for {' and '.join(names)} is {given}, which holds "
-            f"{np.finfo(given).precision} digits, not {wanted}"
+            f"{limits_of(given).precision} digits, not {wanted}"
         )
     yield from alone.notes() if alone else ()
     for kind in sorted({error.split()[0] for error in ask.outside}):

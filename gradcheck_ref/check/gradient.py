@@ -40,8 +40,8 @@ def check_gradient(
     inputs : array_like, sequence or mapping
         The point: one array or number, several in order, or several by name. Each may be a tree of
         nested dicts, lists and tuples, Series and DataFrames. A single tree is ``[tree]``. The
-        check differentiates floating and complex arrays of any shape, and lists of floats. All
-        other inputs are constant. Never written.
+        check differentiates floating and complex arrays of any shape, and lists of floats, also
+        the bfloat16 of ml_dtypes. All other inputs are constant. Never written.
     grads : array_like, sequence, mapping or callable, optional
         The claimed gradient: for each input an array of its shape, in the same order, names and
         trees as the inputs; a sparse matrix of SciPy counts as an array. None stands for the
@@ -54,7 +54,7 @@ def check_gradient(
         tree: ``"params['mean']"``. f gets them, and no gradient is needed for them.
     rtol : float, optional
         Allowed error as a fraction of the numeric value. By default 1e-6 in float64, 9e-4 in
-        float32, 0.1 in float16.
+        float32, 0.1 in float16 and bfloat16.
     atol : float, optional
         Further allowed error, in the unit of the gradient. By default 1e-4 ``rtol`` times the
         largest entry of the gradient with respect to the same input, or times the largest effect

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gradcheck_ref.arguments import kind_of
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.matrices import is_sparse
 from gradcheck_ref.structure.parts import as_array
@@ -56,7 +57,7 @@ def fits(inputs: Inputs, given: Any, *, shapes: bool = True) -> bool:
         return False
     known = {k: as_array(found[k]) for k in inputs.parts if found[k] is not None}
     alike = all(
-        array.shape == inputs.parts[k].shape and array.dtype.kind in "fciub"
+        array.shape == inputs.parts[k].shape and kind_of(array.dtype) in "fciub"
         for k, array in known.items()
     )
     return bool(known) and (alike or not shapes)
@@ -69,4 +70,4 @@ def value_and_gradient(given: Any) -> tuple[float, Any] | None:
     if isinstance(given[0], tuple | list | Mapping):
         return None
     value = as_array(given[0])
-    return (float(value), given[1]) if value.shape == () and value.dtype.kind in "fiu" else None
+    return (float(value), given[1]) if value.shape == () and kind_of(value.dtype) in "fiu" else None

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, as_point, described, framework_of
+from gradcheck_ref.arguments import Array, as_point, described, framework_of, kind_of
 from gradcheck_ref.structure.constants import Constant, leaves_named
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
@@ -271,7 +271,7 @@ class Inputs(Side):
 def plain_numbers(values: Sequence[Any]) -> set[int]:
     """Find the values that are Python's own floats, if arrays are there to differentiate."""
     arrays = (np.ndarray, np.generic)
-    if not any(isinstance(value, arrays) and value.dtype.kind in "fc" for value in values):
+    if not any(isinstance(value, arrays) and kind_of(value.dtype) in "fc" for value in values):
         return set()
     return {k for k, value in enumerate(values) if type(value) in (float, complex)}
 
@@ -333,12 +333,17 @@ def _is_array(value: Any) -> bool:
 
 
 def _moves(value: Any) -> bool:
-    return _is_array(value) and value.dtype.kind in "fc"
+    return _is_array(value) and kind_of(value.dtype) in "fc"
+
+
+def _is_number(value: Any) -> bool:
+    own = isinstance(value, np.generic) and kind_of(value.dtype) in "fc"
+    return own or isinstance(value, float | complex)
 
 
 def _own(value: Any, name: str) -> Any:
     """Return a copy of an array or number; anything else is a constant, returned unchanged."""
-    if _moves(value) or isinstance(value, np.inexact | float | complex):
+    if _moves(value) or _is_number(value):
         return as_point(value, name)
     return _copied(value)
 

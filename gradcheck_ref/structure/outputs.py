@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, kind_of
 from gradcheck_ref.structure.parts import Side, as_array
 from gradcheck_ref.structure.trees import Forest, Opener
 
@@ -54,7 +54,9 @@ class Outputs(Side):
         arrays = [_output_array(one, "f") for one in self.forest.leaves(values)]
         self.shapes = [array.shape for array in arrays]
         moving = {
-            j: self.forest.names[j] for j, array in enumerate(arrays) if array.dtype.kind in "fc"
+            j: self.forest.names[j]
+            for j, array in enumerate(arrays)
+            if kind_of(array.dtype) in "fc"
         }
         if not moving:
             raise TypeError("f returns no floating point or complex number: it has no derivative")
@@ -154,7 +156,7 @@ def outputs_of(value: Any) -> tuple[list[Any], list[str]]:
 def _output_array(value: Any, who: str) -> Array:
     """Return an output as an array of numbers."""
     array = as_array(value)
-    if array.dtype.kind not in "fciub":
+    if kind_of(array.dtype) not in "fciub":
         raise TypeError(
             f"{who} must return a number, an array of numbers, or a tuple of them, "
             f"not {described(value)}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, index_text
+from gradcheck_ref.arguments import Array, index_text, limits_of
 from gradcheck_ref.structure.matrices import is_sparse
 
 
@@ -40,7 +40,7 @@ class Part:
     @cached_property
     def eps(self) -> float:
         """The spacing of its numbers, relative to their size."""
-        return float(np.finfo(self.dtype).eps)
+        return float(limits_of(self.dtype).eps)
 
     @cached_property
     def size(self) -> int:

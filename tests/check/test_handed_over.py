@@ -10,6 +10,7 @@ from gradcheck_ref import (
     assert_jvp,
     assert_vjp,
     check_gradient,
+    check_jacobian,
     check_jvp,
     check_vjp,
     hard_points,
@@ -445,3 +446,90 @@ def test_unsure_numbers_are_not_said_to_agree():
 
     x = np.array([0.0, 1.0])
     assert "the numbers agree" not in check_gradient(f, x, np.array([0.5, 1.0])).text(1000)
+
+
+# --- bfloat16 ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def bfloat16():
+    """Return the dtype of ml_dtypes, which comes with JAX."""
+    return pytest.importorskip("ml_dtypes", reason="comes with the extra peers").bfloat16
+
+
+MIXED = RNG.normal(size=(6, 12)).astype(np.float32)
+
+
+def in_float32(x):
+    return np.tanh(MIXED[:, : x.size] @ x.astype(np.float32))
+
+
+def of_in_float32(x):
+    return (1 - in_float32(x) ** 2)[:, None] * MIXED[:, : x.size]
+
+
+def vjp_in_float32(upstream, x):
+    return of_in_float32(x).T @ upstream.astype(np.float32)
+
+
+def jvp_in_float32(tangent, x):
+    return of_in_float32(x) @ tangent.astype(np.float32)
+
+
+@pytest.mark.parametrize("rounded", [False, True], ids=["float32 out", "bfloat16 out"])
+@pytest.mark.parametrize("size", [1, 5, 12])
+def test_a_point_in_bfloat16_is_differentiated(bfloat16, size, rounded):
+    x = (0.3 * RNG.normal(size=size)).astype(bfloat16)
+    dtypes = set()
+
+    def f(x):
+        dtypes.add(x.dtype)
+        y = in_float32(x)
+        return y.astype(bfloat16) if rounded else y
+
+    for check, claim in (
+        (check_vjp, vjp_in_float32),
+        (check_jvp, jvp_in_float32),
+        (check_jacobian, of_in_float32),
+    ):
+        # If the values are rounded, too, there may be too few digits for any verdict.
+        also = {"unsure"} if rounded else set()
+        for factor, verdicts in (1, {"pass"}), (-1, {"fail"}), (2, {"fail"}):
+
+            def scaled(*given, claim=claim, factor=factor):
+                return (factor * claim(*given)).astype(bfloat16)
+
+            assert check(f, x, scaled).verdict in verdicts | also
+    assert dtypes == {np.dtype(bfloat16)}
+
+
+@pytest.mark.parametrize("size", [3, 40, 300])
+def test_wrong_gradients_in_bfloat16_do_not_pass(bfloat16, size):
+    x = RNG.normal(size=size).astype(bfloat16)
+
+    def f(x):
+        return np.sum(np.sin(x.astype(np.float32)))
+
+    def gradient(x):
+        return np.cos(x.astype(np.float32))
+
+    assert check_gradient(f, x, gradient).verdict != "fail"
+    for factor in (-1.0, 0.5, 1.5):
+        assert check_gradient(f, x, factor * gradient(x)).verdict != "pass"
+    assert check_gradient(f, x, -gradient(x)).verdict == "fail"
+
+
+def test_a_number_in_bfloat16_and_points_near_it(bfloat16):
+    x = bfloat16(0.5)
+    assert check_gradient(lambda x: np.float32(x) ** 2, x, 1.0).verdict == "pass"
+    assert check_gradient(lambda x: np.float32(x) ** 2, x, -1.0).verdict == "fail"
+    near = nearby(np.ones(4, bfloat16))
+    assert near.dtype == bfloat16
+    assert (near != 1).all()
+    assert {point.dtype for _, point in hard_points(near)} == {np.dtype(bfloat16)}
+
+
+def test_a_gradient_in_bfloat16_holds_two_digits(bfloat16):
+    x = np.array([0.5, 1.0, 2.0])
+    report = check_gradient(lambda x: np.sum(x**2), x, lambda x: (2 * x).astype(bfloat16))
+    assert report.notes == ("the derivative for x is bfloat16, which holds 2 digits, not float64",)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, kind_of, limits_of
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
 from gradcheck_ref.check.measure.lines import Line
@@ -85,7 +85,7 @@ class Claims:
         self.twice: list[tuple[int, Array]] = []
         self.faults: list[Fault] = beside.faults if beside else []
         # Names of inputs or outputs whose derivative has a shorter dtype, by (given, wanted).
-        self.short: dict[tuple[str, str], dict[str, None]] = beside.short if beside else {}
+        self.short: dict[tuple[Any, Any], dict[str, None]] = beside.short if beside else {}
 
     @property
     def by_rows(self) -> bool:
@@ -325,8 +325,12 @@ class Claims:
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Record a derivative that has fewer digits than its input or output."""
-        if part.size and given.kind in "fc" and np.finfo(given).eps > np.finfo(part.dtype).eps:
-            self.short.setdefault((str(given), str(part.dtype)), {})[part.name] = None
+        if (
+            part.size
+            and kind_of(given) in "fc"
+            and limits_of(given).eps > limits_of(part.dtype).eps
+        ):
+            self.short.setdefault((given, part.dtype), {})[part.name] = None
 
     def _derivative(self, given: Any) -> Array:
         """Return the derivative of all outputs as a flat vector."""
@@ -405,7 +409,7 @@ def _arrangement(value: Any) -> str:
 
 def _why_not(gradient: Array, part: Part) -> tuple[str, str]:
     """Return why a gradient cannot be compared, as a reason and in words; empty if it can."""
-    if gradient.dtype.kind not in "fciub":
+    if kind_of(gradient.dtype) not in "fciub":
         return "dtype", f"{gradient.dtype} for {part.name}, which holds no numbers"
     if gradient.dtype.kind == "c" and not part.is_complex:
         return "dtype", f"a complex gradient for the real input {part.name}: take its real part"

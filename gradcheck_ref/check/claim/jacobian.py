@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, kind_of
 from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.structure.matrices import is_operator, is_sparse, of_rows, transposed_times
 from gradcheck_ref.structure.parts import Part, as_array
@@ -168,7 +168,7 @@ class JacobianClaims(Claims):
         is_matrix = is_sparse(one) or is_operator(one)
         block = of_rows(one, own=self.asks) if is_matrix else as_array(one)
         shapes, title = _shapes(output, part), f"d {output.name} / d {part.name}"
-        kind = np.dtype(block.dtype).kind
+        kind = kind_of(np.dtype(block.dtype))
         reason, said = "", ""
         if kind not in "fciub":
             reason, said = "dtype", f"{block.dtype} for {title}, which holds no numbers"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array
+from gradcheck_ref.arguments import Array, limits_of
 from gradcheck_ref.check.hides.running import running
 from gradcheck_ref.check.knobs import check_seed
 from gradcheck_ref.structure.constants import Constant
@@ -141,7 +141,7 @@ def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
             "ones": ones,
             "ties": ties,
             "mixed signs": mixed,
-            "tiny": mixed * np.sqrt(np.finfo(part.dtype).eps),
+            "tiny": mixed * np.sqrt(part.eps),
             "large": mixed * LARGE,
             "saturated": mixed / typical(named.x[at]) * SATURATED,
             "away from special values": near[at],
@@ -175,7 +175,7 @@ def chequered(shape: tuple[int, ...]) -> Array:
 
 def within_range(part: Part, x: Array) -> Array:
     """Return flat real coordinates as an array, clipped to the range of its dtype."""
-    most = float(np.finfo(part.dtype).max) / 2
+    most = float(limits_of(part.dtype).max) / 2
     return part.array(np.clip(x, -most, most))
 
 

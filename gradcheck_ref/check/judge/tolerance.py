@@ -18,6 +18,9 @@ from gradcheck_ref.check.measure.noise import QUIETLY
 # A few hundred additions and products, each with its own rounding.
 ROUNDING_LEFT = 256.0
 
+# But no rounding is as large as the gradient itself: at most this share, which float16 reaches.
+MOST_ROUNDING = 0.25
+
 
 def output_groups(question: Question) -> list[slice]:
     """Return the columns of each output; all combinations of outputs form one group."""
@@ -72,7 +75,7 @@ def least(question: Question, rows: Array, slopes: Array, bars: Array, claimed: 
     beside = scales[1].max(axis=0) / size
     beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
     # If an output does not depend on an input, the product there may be only rounding.
-    rounding = ROUNDING_LEFT * question.noise.eps * beside
+    rounding = np.fmin(ROUNDING_LEFT * question.noise.eps, MOST_ROUNDING) * beside
     # f shows only that the slope of a saturated unit is below rounding; in float32 that holds
     # for any small slope. A claim that agrees with that is compared with the largest slopes.
     if_invisible = least_visible(question.ask.precision, rtol)
