@@ -33,7 +33,8 @@ class Given(NamedTuple):
     again : ndarray, shape (rows, columns), or None
         The claim at a second call, where there was one and it differs; NaN elsewhere.
     raw : list of ndarray
-        The claimed gradients as they were returned, one for each column.
+        The claimed gradients as they were returned, one for each column; None for each column of a
+        whole Jacobian.
     jump : float
         The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     point : ndarray, shape (input.size,), or None

@@ -99,6 +99,16 @@ def test_a_square_one_that_is_transposed_is_diagnosed():
     assert [one.kind for one in report.diagnoses] == ["transposed"]
 
 
+def test_no_diagnosis_speaks_of_an_upstream():
+    for J in np.ones((4, 3)), of_layer(X) + np.array([0.5, -1.0, 2.0]):
+        report = check_jacobian(layer, X, J)
+        assert report.verdict == "fail"
+        assert "upstream" not in str(report)
+    report = check_jacobian(lambda x: layer(np.resize(x, 3)), np.ones(1500), np.ones((4, 1500)))
+    assert report.verdict == "fail"
+    assert "upstream" not in str(report)
+
+
 @pytest.mark.parametrize(
     ("jacobian", "reason", "said"),
     [

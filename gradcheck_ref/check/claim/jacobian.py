@@ -40,7 +40,7 @@ class JacobianClaims(Claims):
         mix, count = self.ask.mix, self.count
         self.matrix = self._products(np.eye(count) if mix is None else mix.T)
         for k in self.ask.inputs.parts.keys() - self.unusable.keys():
-            self.raw[k] = [np.zeros(0)] * count
+            self.raw[k] = [None] * count
         return self
 
     def product(self, vector: Array | Callable[[], Array]) -> Array:

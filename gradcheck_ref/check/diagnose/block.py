@@ -105,6 +105,11 @@ class Block:
         return [gradient for pair in self.group for gradient in pair.given.raw]
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the claim is a whole Jacobian, and no product with an upstream or a tangent."""
+        return any(gradient is None for gradient in self.raw)
+
+    @property
     def jump(self) -> float:
         """The size of a jump of f near the point; 0 if none was found."""
         return max(pair.given.jump for pair in self.group)

@@ -60,7 +60,7 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
 
 def the_same_for_all(claims: Array) -> Guess:
     """Find a vjp that is the same for all combinations of the outputs, (size, combinations)."""
-    if claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
+    if block.is_whole or claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
         return None
     return "upstream-ignored", Words("it does not depend on the upstream", WHERE.format("upstream"))
 
@@ -70,7 +70,12 @@ def ignores_upstream(block: Block) -> Guess:
     names = ["claim", "numeric", "slack", "known", "fails"]
     claim, numeric, slack, known, fails = _by_call(block, names)
     repeats = claim.shape[1] > 1 and claim.any() and (claim == claim[:, :1]).all()
-    if not repeats or not known.all() or equal(numeric, numeric[:, :1], slack).all():
+    if (
+        block.is_whole
+        or not repeats
+        or not known.all()
+        or equal(numeric, numeric[:, :1], slack).all()
+    ):
         return None
     calls = block.columns if block.raw else block.rows + block.part.start
     if not calls[0] and not fails[:, 0].any():

@@ -82,7 +82,7 @@ def _nearest(claim: Array, numeric: Array, axis: int) -> Array:
 
 def term_without_upstream(block: Block) -> Guess:
     """Find a term of the product that does not depend on the vector."""
-    if not block.raw or not block.all_columns or block.claim.shape[1] < 3:
+    if not block.raw or block.is_whole or not block.all_columns or block.claim.shape[1] < 3:
         return None
     same = np.median((block.claim - block.numeric).real, axis=1, keepdims=True)
     if not block.fits(block.claim - same, free=len(same)):
