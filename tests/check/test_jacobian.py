@@ -284,6 +284,12 @@ def test_an_infinite_entry_spoils_no_other_one(form):
     assert not report.faults
 
 
+def test_blocks_of_integers_and_bools_are_taken():
+    for dtype in int, bool, np.int8, np.float16:
+        for n in 3, 1100:
+            assert check_jacobian(lambda x: x[::-1], np.ones(n), np.eye(n, dtype=dtype)[::-1])
+
+
 # --- functions ---------------------------------------------------------------------------------
 
 

@@ -86,11 +86,12 @@ class JacobianClaims(Claims):
         outputs, inputs = self.ask.outputs, self.ask.inputs
         for j, row in self._by_output(given):
             for k, one in self._by_part(row, outputs.parts[j]):
-                block = self._block(one, outputs.parts[j], inputs.parts[k])
                 if one is None:  # a claim that this output does not depend on this input
                     self.none.add(k)
-                elif block is None:
-                    self.unusable.setdefault(k, self.faults[-1].reason)
+                    continue
+                block, reason = self._block(one, outputs.parts[j], inputs.parts[k])
+                if reason:
+                    self.unusable.setdefault(k, reason)
                 else:
                     blocks[j, k] = block
         self.none -= {k for _, k in blocks}
@@ -161,10 +162,8 @@ class JacobianClaims(Claims):
         cut = [matrix[piece] if axis == 0 else matrix[:, piece] for piece in pieces]
         yield from zip(parts, cut, strict=True)
 
-    def _block(self, one: Any, output: Part, part: Part) -> Any:
-        """Return a block as a matrix; None for none, and for one that does not fit."""
-        if one is None:
-            return None
+    def _block(self, one: Any, output: Part, part: Part) -> tuple[Any, str]:
+        """Return a block as a matrix, and the reason why it does not fit, or nothing."""
         is_matrix = is_sparse(one) or is_operator(one)
         block = of_rows(one, own=self.asks) if is_matrix else as_array(one)
         shapes, title = _shapes(output, part), f"d {output.name} / d {part.name}"
@@ -182,11 +181,12 @@ class JacobianClaims(Claims):
             reason, said = "shape", f"{said}outputs first, then inputs{_if_transposed(turned)}"
         if reason:
             self.fault(reason, part.name, f"{self.who} gives {said}")
-            return None
+            return None, reason
         self._note_digits(np.dtype(block.dtype), part)
         if is_matrix:
-            return block
-        return np.array(block.reshape(shapes[-1]), copy=True if self.asks else None)
+            return block, ""
+        dtype = np.result_type(block.dtype, np.float32)  # which bfloat16 can be multiplied in
+        return np.array(block.reshape(shapes[-1]), dtype, copy=True if self.asks else None), ""
 
     def _refuse(self, reason: str, said: str) -> None:
         """Record a fault of the whole Jacobian."""
