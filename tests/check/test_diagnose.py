@@ -285,7 +285,7 @@ ARRAY = {
         "x", "mask", "only the diagonal of the Jacobian"),
     "upstream-forgotten": (
         np.sinh, VECTOR, lambda u, x: u * np.cosh(x), lambda u, x: np.cosh(x),
-        "x", "upstream-ignored", "does not depend on the upstream, and is right if that is 1"),
+        "x", "upstream-ignored", "or only on its sum, and is right if that is 1"),
     "the-same-slope-for-all-outputs-doubled": (
         lambda x: np.full(3, np.sum(x**2)), VECTOR, lambda u, x: 2 * x * u.sum(),
         lambda u, x: 4 * x * u.sum(), "x", "factor", "is 2 x"),

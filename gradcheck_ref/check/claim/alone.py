@@ -35,7 +35,7 @@ class GradientAlone:
         self.value: float | None = None  # another value than that of f, at the first call
         self.given = self._called if callable(claim) else self._of(claim)
 
-    def _called(self, *inputs: Any, **named: Any) -> Any:
+    def _called(self, /, *inputs: Any, **named: Any) -> Any:
         """Return the gradient alone, at any point."""
         return self._of(self.claim(*inputs, **named))
 

@@ -28,7 +28,7 @@ class Block:
 
     def __init__(self, group: list[Pair], others_held: bool) -> None:
         """Take the pairs of an input, and whether lines confirm what has no axis."""
-        self.group, self.part, self.others_held = group, group[0].input, others_held
+        self.group, self.others_held = group, others_held
         self.beside: list[Block] = []  # the other inputs
         self.region: Region | None = None  # where all wrong entries are
         self.is_wrong = False  # some entries, or the whole input
@@ -68,6 +68,11 @@ class Block:
         return np.asarray((combine or _complex)(coordinates[0::2], coordinates[1::2]))
 
     # --- the claim --------------------------------------------------------------------------------
+
+    @property
+    def part(self) -> Part:
+        """The input."""
+        return self.group[0].input
 
     @property
     def name(self) -> str:
@@ -251,10 +256,12 @@ class Block:
         if not enough or not self.known[self.fails].all():
             return False
         near = np.abs(mended - self.numeric)
+        changed = np.abs(mended - self.claim) > self.slack
+        # A slope of 0 confirms any number that is moved away.
+        if not (near <= self.slack)[self.known].all() or not self.significant[changed].any():
+            return False
         off = np.abs(self.claim - self.numeric)[self.fails]
-        return bool((near <= self.slack)[self.known].all()) and explains(
-            off, near[self.fails], self.bar[self.fails], free
-        )
+        return explains(off, near[self.fails], self.bar[self.fails], free)
 
 
 NO, EMPTY = np.zeros(1, bool), np.zeros(0)

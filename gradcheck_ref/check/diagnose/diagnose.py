@@ -134,7 +134,8 @@ def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[
         return
     if not block.others_differ and not block.region:
         yield entries.zero(block)
-        if along := results.along.get(block.name):
+        along = results.along.get(block.name)
+        if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
         yield exact

@@ -71,6 +71,8 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
         if there.size and _spreads(there.shape, wrong.shape):
             inner.append((np.broadcast_to(there, wrong.shape), other))
     for factors, said in inner:
+        if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
+            continue  # equal numbers are one factor
         if not np.isfinite(factors).all() or not factors.all():
             factors = np.where(np.isfinite(factors) & (factors != 0), factors, 1.0)
         factors = factors[..., None]
