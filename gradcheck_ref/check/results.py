@@ -20,6 +20,10 @@ ALL_STEPS = 42
 # fails by chance. Half of an exact jump counts only once.
 FAIL_BARS = 3.0
 
+# Fewer random lines miss a wrong entry with more than 1 %: too much for a pass, or to confirm a
+# repair.
+FEWEST_LINES = 7
+
 
 class Given(NamedTuple):
     """The part of a pair that a diagnosis reads besides the numbers.

@@ -37,6 +37,27 @@ def to_bfloat16(y):
     return np.where(np.isfinite(exact), rounded, exact)
 
 
+# Operations of a layer in short formats, which float32 holds.
+SHORT = {
+    "float32": np.float32,
+    "float16": lambda a: np.asarray(a).astype(np.float16).astype(np.float32),
+    "bfloat16": lambda a: np.float32(to_bfloat16(a)),
+}
+
+
+def tanh_layer(cast):
+    """Return tanh(x @ w) with every operation rounded, and its vjp in float32."""
+
+    def f(x, w):
+        return cast(np.tanh(cast(cast(x) @ cast(w))))
+
+    def vjp(u, x, w):
+        g = u * (1 - f(x, w) ** 2)
+        return g @ w.T, x.T @ g
+
+    return f, vjp
+
+
 ROUNDINGS = {
     "float32": np.float32,
     "float16": np.float16,

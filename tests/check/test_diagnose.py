@@ -815,3 +815,48 @@ def test_each_kind_is_described_in_one_sentence():
         assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind)
         assert re.fullmatch(r"[A-Zf][^.]*\.", sentence)
     assert len({*KINDS.values()}) == len(KINDS)
+
+
+# --- sentences that said too much -------------------------------------------------------------
+
+
+def test_an_input_of_two_values_shows_no_mean_and_spread():
+    x = np.array([1.0, 0, 1, 1, 0, 0])
+    logistic = lambda x: 1 / (1 + np.exp(-x))  # noqa: E731
+    report = check_gradient(lambda x: np.sum(logistic(x)), x, logistic)
+    assert report.verdict == "fail"
+    assert "mean-and-spread" not in [one.kind for one in seen(report)]
+
+
+def test_a_vjp_that_uses_only_the_sum_of_the_upstream_is_described():
+    (found,) = seen(check_vjp(np.sin, VECTOR, lambda u, x: np.cos(x) * u.sum()))
+    assert "does not depend on the upstream, or only on its sum" in found.sentence
+
+
+def test_an_output_that_was_forgotten_is_named():
+    report = check_vjp(
+        lambda x: {"a": np.sin(x), "b": x**3}, VECTOR, lambda u, x: u["a"] * np.cos(x)
+    )
+    assert "those of output['b']" in seen(report)[0].sentence
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slope_that_noise_leaves_open_is_not_called_zero(seed):
+    rng = np.random.default_rng(seed)
+    report = check_gradient(lambda x: 0.05 * np.sin(x) + 1e-5 * rng.normal(), 0.3, -0.65)
+    assert "not-zero" not in [one.kind for one in seen(report)]
+
+
+def test_a_product_of_conjugates_is_a_conjugate():
+    (found,) = seen(check_vjp(lambda z: z**2, COMPLEX, lambda u, z: np.conj(2 * z * u)))
+    assert found.kind == "conjugate"
+
+
+def test_only_is_not_said_beside_an_entry_that_is_unsure():
+    truth = np.array([0.7, -1.2, 0.4, 1.9, 0.3, 2.2])
+    pair = pair_of("x", truth, changed(truth, 0, 5.0), range(6))
+    assert diagnose([pair], ())[0].sentence == "only x[0] is wrong, of 6 entries"
+    bars, verdict = pair.error.copy(), pair.verdict.copy()
+    bars[1], verdict[1] = 0.5, UNSURE
+    vague = replace(pair, error=bars, verdict=verdict)
+    assert diagnose([vague], ())[0].sentence == "x[0] is wrong, of 6 entries"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_vjp
+from gradcheck_ref.check.judge import regions
 
 BOX = np.random.default_rng(1).normal(size=(2, 4, 64, 32))
 GRID = BOX.reshape(128, 128)
@@ -99,3 +100,30 @@ def test_a_complex_slice_is_named():
 
     report = check_gradient(lambda z: np.sum(np.abs(z) ** 2), z, wrong)
     assert "row 4 of z is zero, and all else is right" in report.diagnoses[0].sentence
+
+
+def test_lines_that_chose_a_slice_do_not_confirm_it(monkeypatch):
+    numbers = []
+
+    def right(together, part, entries, which):
+        numbers.append(list(which))
+        return True
+
+    monkeypatch.setattr(regions, "_is_right", right)
+    check_gradient(energy, GRID, spoiled(np.s_[77], 0.0))
+    *chosen, confirmed = numbers
+    assert len(confirmed) == regions.CONFIRMED
+    assert not {*confirmed} & {number for one in chosen for number in one}
+
+
+def test_a_slice_of_zeros_is_named_beside_zeros_that_are_right():
+    W = np.random.default_rng(3).normal(size=(60, 50))
+    W[:, [4, 17]] = 0  # the gradient is 0 there
+
+    def wrong(W):
+        g = 3 * W**2
+        g[7] = 0
+        return g
+
+    report = check_gradient(lambda W: np.sum(W**3), W, wrong)
+    assert "row 7 of W is zero, and all else is right" in report.diagnoses[0].sentence

@@ -4,31 +4,13 @@ import re
 
 import numpy as np
 import pytest
-from rounded import to_bfloat16
+from rounded import SHORT, tanh_layer
 
 from gradcheck_ref import check_gradient, check_vjp
 
 RNG = np.random.default_rng(3)
 X, W = RNG.normal(size=(40, 30)), RNG.normal(size=(30, 30)) / 5
-CASTS = {
-    "float64": lambda a: a,
-    "float32": np.float32,
-    "float16": lambda a: np.asarray(a).astype(np.float16).astype(np.float32),
-    "bfloat16": lambda a: np.float32(to_bfloat16(a)),
-}
-
-
-def layer(cast):
-    """Return tanh(x @ w), with every operation rounded, and its vjp."""
-
-    def f(x, w):
-        return cast(np.tanh(cast(cast(x) @ cast(w))))
-
-    def vjp(u, x, w):
-        g = u * (1 - f(x, w) ** 2)
-        return g @ w.T, x.T @ g
-
-    return f, vjp
+CASTS = {"float64": lambda a: a} | SHORT
 
 
 # id: what is done to the gradients of x and w, and the kind and the words that are said of w
@@ -46,7 +28,7 @@ MISTAKES = {
 @pytest.mark.parametrize("cast", CASTS.values(), ids=CASTS)
 @pytest.mark.parametrize(("spoil", "kind", "said"), MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_in_a_layer_is_named_in_every_precision(cast, spoil, kind, said):
-    f, right = layer(cast)
+    f, right = tanh_layer(cast)
     point = X.astype(cast(X).dtype), W.astype(cast(W).dtype)
     report = check_vjp(f, point, lambda u, x, w: spoil(*right(u, x, w)))
     assert report.verdict == "fail"
@@ -57,7 +39,7 @@ def test_a_mistake_in_a_layer_is_named_in_every_precision(cast, spoil, kind, sai
 
 @pytest.mark.parametrize("cast", CASTS.values(), ids=CASTS)
 def test_a_mistake_that_no_repair_mends_gets_no_name(cast):
-    f, right = layer(cast)
+    f, right = tanh_layer(cast)
     point = X.astype(cast(X).dtype), W.astype(cast(W).dtype)
     noise = np.random.default_rng(8).normal(size=W.shape)
 
@@ -114,3 +96,64 @@ def test_each_of_several_wrong_inputs_is_judged_along_its_own_lines():
         lambda x, y: {"x": -np.cos(x) * y**2, "y": (2 * y * np.sin(x)).T},
     )
     assert {(d.kind, d.subject) for d in report.diagnoses} == {("sign", "x"), ("transposed", "y")}
+
+
+# --- when to say nothing, or less -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_large_mistake_is_not_repaired_by_scaling_it_away(seed):
+    """Of a claim ten times too large, a factor near 0 leaves less than half, in any digits."""
+    rng = np.random.default_rng(seed)
+    x, w = rng.normal(size=(2, 40))
+    wrong = 10 * rng.normal(size=40)
+    report = check_gradient(lambda x: round(float(np.sin(x) @ w), 3), x, wrong, seed=seed)
+    assert report.verdict == "fail"
+    assert report.diagnoses == ()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_few_lines_confirm_no_repair(seed):
+    w, weight = np.random.default_rng(seed).normal(size=(2, 12, 12))
+
+    def wrong(w):
+        g = 2 * np.cos(w) * weight
+        g[3, 4], g[5, 6] = g[3, 4] + 1, g[5, 6] - 1
+        return g
+
+    report = check_gradient(lambda w: np.sum(np.sin(w) * weight), w, wrong, max_evaluations=110)
+    assert "Repaired" not in str(report)
+
+
+def test_a_complex_factor_is_found_although_lines_are_real():
+    z = X[:8, :8] + 1j * X[8:16, :8]
+    report = check_gradient(
+        lambda z: np.sum(np.abs(z) ** 4 + (z**3).real),
+        z,
+        lambda z: 1j * (4 * np.abs(z) ** 2 * z + 3 * np.conj(z) ** 2),
+    )
+    assert "every entry is i x the numeric value" in report.diagnoses[0].sentence
+    assert "along all 7 random lines" in report.diagnoses[0].sentence
+
+
+def test_the_gradient_of_an_input_that_is_right_is_no_swap():
+    a, b = X[:2, :6]
+    grads = {"a": np.cos(a), "b": np.cos(a + b)}
+    report = check_gradient(lambda a, b: np.sum(np.sin(a + b)), {"a": a, "b": b}, grads)
+    assert report.verdict == "fail"
+    assert "swapped" not in [one.kind for one in report.diagnoses]
+
+
+def test_shapes_alone_do_not_make_a_swap():
+    A, B, C = X[:2, :3], X[2:5, :2], X[5:7, :2]
+    grads = {"A": B @ C.T, "B": C.T @ A}  # each is transposed, and has the shape of the other
+    report = check_gradient(lambda A, B: np.sum(A @ B * C), {"A": A, "B": B}, grads)
+    assert [one.kind for one in report.diagnoses] == ["transposed", "transposed"]
+    ones = {"A": np.ones((3, 2)), "B": np.ones((2, 3))}
+    assert check_gradient(lambda A, B: np.sum(A @ B * C), {"A": A, "B": B}, ones).diagnoses == ()
+
+
+def test_two_repairs_that_fit_are_both_named():
+    report = check_gradient(lambda x: x[0] - x[1], np.array([0.4, 0.7]), np.array([-1.0, 1.0]))
+    said = report.diagnoses[0].sentence
+    assert said.startswith("the sign is wrong; or the right numbers are in the wrong places")

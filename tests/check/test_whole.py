@@ -2,30 +2,12 @@
 
 import numpy as np
 import pytest
-from rounded import to_bfloat16
+from rounded import SHORT, tanh_layer, to_bfloat16
 
 from gradcheck_ref import check_gradient, check_vjp
 from gradcheck_ref.check.judge.whole import allowed_as_a_whole
 
-CASTS = {
-    "float32": np.float32,
-    "float16": lambda a: np.asarray(a).astype(np.float16).astype(np.float32),
-    "bfloat16": lambda a: np.float32(to_bfloat16(a)),
-}
 ALLOWED = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-
-
-def layer(cast):
-    """Return tanh(x @ w) with every operation rounded, and its vjp in float32."""
-
-    def f(x, w):
-        return cast(np.tanh(cast(cast(x) @ cast(w))))
-
-    def vjp(u, x, w):
-        g = u * (1 - f(x, w) ** 2)
-        return g @ w.T, x.T @ g
-
-    return f, vjp
 
 
 def point(seed=0, n=24):
@@ -47,9 +29,9 @@ WRONG = {
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("how", ["vjp", "loss"])
-@pytest.mark.parametrize("inside", CASTS)
+@pytest.mark.parametrize("inside", SHORT)
 def test_a_right_gradient_passes_and_the_report_says_how_closely(inside, how):
-    (f, vjp), x = layer(CASTS[inside]), point()
+    (f, vjp), x = tanh_layer(SHORT[inside]), point()
     if how == "vjp":
         report = check_vjp(f, x, vjp)
     else:
@@ -64,9 +46,9 @@ def test_a_right_gradient_passes_and_the_report_says_how_closely(inside, how):
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("inside", CASTS)
+@pytest.mark.parametrize("inside", SHORT)
 def test_a_wrong_gradient_of_one_input_fails_and_the_other_is_right(inside, wrong):
-    (f, vjp), x = layer(CASTS[inside]), point()
+    (f, vjp), x = tanh_layer(SHORT[inside]), point()
 
     def claim(u, x, w):
         by_x, by_w = vjp(u, x, w)
@@ -102,7 +84,7 @@ def test_a_loss_in_any_unit_is_judged_as_in_its_own(unit):
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
 def test_a_factor_is_seen_at_its_size(share):
-    (f, vjp), x = layer(CASTS["float16"]), point(3)
+    (f, vjp), x = tanh_layer(SHORT["float16"]), point(3)
     report = check_vjp(f, x, lambda u, *a: tuple((1 + share) * g for g in vjp(u, *a)))
     assert report.verdict == "fail"
     for one in report.inputs:
@@ -114,7 +96,7 @@ def test_a_factor_is_seen_at_its_size(share):
 
 @pytest.mark.parametrize("inside", ["float16", "bfloat16"])
 def test_equal_entries_do_not_stand_on_one_stair(inside):
-    cast, x = CASTS[inside], np.full((16, 16), 0.5, np.float32)
+    cast, x = SHORT[inside], np.full((16, 16), 0.5, np.float32)
     s = 1 / (1 + np.exp(-0.5))
     f = lambda x: cast(1 / (1 + np.exp(-cast(x))))  # noqa: E731
     right = lambda u, x: (u * np.float32(s * (1 - s)),)  # noqa: E731
@@ -133,7 +115,7 @@ def test_a_loss_that_few_digits_hide_is_neither_right_nor_wrong():
 @pytest.mark.parametrize(("inside", "size"), [("float16", 0.01), ("bfloat16", 0.02)])
 def test_a_small_input_does_not_hide_beside_large_ones(inside, size):
     """A hundredth of the whole is less than what is allowed of it."""
-    rng, cast = np.random.default_rng(0), CASTS[inside]
+    rng, cast = np.random.default_rng(0), SHORT[inside]
     x = [np.float32(s * rng.normal(size=200)) for s in (1, 1, 1, size)]
     a = np.float32(rng.normal(size=(4, 200)))
 
@@ -150,7 +132,7 @@ def test_a_small_input_does_not_hide_beside_large_ones(inside, size):
 
 
 def test_outputs_do_not_hide_beside_a_large_one():
-    rng, cast = np.random.default_rng(0), CASTS["bfloat16"]
+    rng, cast = np.random.default_rng(0), SHORT["bfloat16"]
     w, x = np.float32(rng.normal(size=(30, 12)) / 5), np.float32(rng.normal(size=30))
     size = np.float32([1000] + [1] * 11)
 
@@ -166,13 +148,13 @@ def test_outputs_do_not_hide_beside_a_large_one():
 def test_outputs_that_few_digits_hide_refuse_nobody():
     """No value moves, and a step between values is larger than what the claims say."""
     w, x = point(1, 12)
-    f = lambda x: CASTS["bfloat16"](np.tanh(x @ w) + 1000)  # noqa: E731
+    f = lambda x: SHORT["bfloat16"](np.tanh(x @ w) + 1000)  # noqa: E731
     right = lambda u, x: (u * (1 - np.tanh(x @ w) ** 2)) @ w.T  # noqa: E731
     assert check_vjp(f, x, right).verdict != "fail"
 
 
 def test_a_demand_asks_for_every_entry():
-    (f, vjp), x = layer(CASTS["bfloat16"]), point()
+    (f, vjp), x = tanh_layer(SHORT["bfloat16"]), point()
     assert check_vjp(f, x, vjp).verdict == "pass"
     assert check_vjp(f, x, vjp, rtol=1e-3).verdict != "pass"
 
@@ -180,7 +162,7 @@ def test_a_demand_asks_for_every_entry():
 def test_a_kink_at_x_refuses_nobody_in_few_digits():
     x = np.zeros(60, np.float32)
     x[30:] = 1.0
-    cast = CASTS["float16"]
+    cast = SHORT["float16"]
     f = lambda x: np.float32(np.sum(cast(np.maximum(cast(x), 0))))  # noqa: E731
     for claim in (x > 0, x >= 0):
         assert check_gradient(f, x, np.float32(claim)).verdict != "fail"
@@ -200,7 +182,7 @@ def test_high_stairs_refuse_no_slope():
 
 
 def test_an_input_that_leaves_the_domain_moves_in_proportion():
-    rng, cast = np.random.default_rng(0), CASTS["bfloat16"]
+    rng, cast = np.random.default_rng(0), SHORT["bfloat16"]
     x = np.float32(np.append(np.exp(rng.normal(size=40) / 3), 1e-6))
     a = np.float32(rng.normal(size=41))
     f = lambda x: cast(np.sum(a * np.log(x)))[()] if (x > 0).all() else np.float32(np.nan)  # noqa: E731

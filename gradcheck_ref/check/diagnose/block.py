@@ -264,6 +264,7 @@ class Block:
         return explains(off, near[self.fails], self.bar[self.fails], free)
 
 
+# No imaginary outputs among combinations, and the point or the claim of an unknown input.
 NO, EMPTY = np.zeros(1, bool), np.zeros(0)
 
 

@@ -69,7 +69,6 @@ class Diagnosis:
     advice: str
 
 
-@np.errstate(all="ignore")  # twice a slope may overflow, and claims may be NaN
 def diagnose(
     pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
@@ -93,7 +92,7 @@ def diagnose(
     return diagnoses_of(Results(tuple(pairs)), faults, others_held=others_held)
 
 
-@np.errstate(all="ignore")
+@np.errstate(all="ignore")  # twice a slope may overflow, and claims may be NaN
 def diagnoses_of(
     results: Results, faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:

@@ -13,10 +13,7 @@ from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, explains
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.mistakes.gradient import Gradient
-from gradcheck_ref.check.results import FAIL_BARS, Along, Whole
-
-# Fewer lines refuse a repair, but confirm none: they miss a wrong entry with more than 1 %.
-ENOUGH = 7
+from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, Along, Whole
 
 # An input with fewer entries is known too vaguely as a whole: many repairs fit.
 FEWEST = 4
@@ -147,7 +144,7 @@ class Sharp:
     def measures(self) -> str:
         """How many random lines it judges by."""
         lines = int(np.count_nonzero(self.known.any(axis=1))) if self.along else 0
-        return f"along all {lines} random lines" if lines >= ENOUGH else ""
+        return f"along all {lines} random lines" if lines >= FEWEST_LINES else ""
 
 
 class Blurred:

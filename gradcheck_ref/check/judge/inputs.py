@@ -15,7 +15,6 @@ from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
-from gradcheck_ref.check.judge.together import FEWEST_LINES
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     FEW_ALIKE,
@@ -31,7 +30,7 @@ from gradcheck_ref.check.judge.whole import (
     unknown,
 )
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
+from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import output_weights
 

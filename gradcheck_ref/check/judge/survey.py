@@ -17,13 +17,13 @@ from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
-from gradcheck_ref.check.judge.together import FEWEST_LINES, LINES, Together, beside_claims
+from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.results import FAIL, PASS, Certificate, Region, Whole
+from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, Region, Whole
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
 # them. Up to AXES_IN_DOUBT, the axes of all entries that lines leave in doubt are measured, and all

@@ -20,12 +20,11 @@ from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.results import FAIL_BARS, PASS, UNSURE, Certificate
+from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, PASS, UNSURE, Certificate
 from gradcheck_ref.structure.units import PIECE
 
-# LINES lines miss a wrong derivative with a probability of one in a million. Fewer than
-# FEWEST_LINES miss it with more than 1 %, which is too much for a pass.
-LINES, FEWEST_LINES = 20, 7
+# LINES lines miss a wrong derivative with a probability of one in a million.
+LINES = 20
 
 # T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
 # kinks, is measured again with a step CLOSER times shorter, six times at most.
