@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn, TextIO
 
 from gradcheck_ref import __version__
-from gradcheck_ref.oracle.commands import add_oracle, oracle
+from gradcheck_ref.oracle.commands import add_oracle, oracle, write_no_result
 from gradcheck_ref.programs.commands import add_check, as_data, check
 from gradcheck_ref.tour import told, tour
 
@@ -78,6 +78,8 @@ def _run(given: list[str]) -> int:
     def tell(wrong: str) -> None:
         if given[:1] == ["check"] and "--json" in given[:at]:
             _at_once(as_data(given[at + 1 :], wrong))
+        if given[:1] == ["oracle"]:
+            write_no_result(given[:at], wrong, _at_once)
 
     parser = _parser_class(tell)(
         prog="gradcheck-ref",

@@ -221,6 +221,8 @@ FOREIGN = {
     r"[+-]?0[xX][0-9a-fA-F.]+([pP][+-]?[0-9]+)?": "is hexadecimal: use %.17g in C",
     r"[+-]?1\.?#[A-Za-z]+0*": 'comes from an old C library on Windows: write "inf" or "nan"',
     r"[+-](inf|nan)\.0": 'is the notation of Scheme: write "inf" or "nan"',
+    r"[+-]?[0-9]+//?[0-9]+":
+        "is a fraction: write it as a decimal number, with 17 digits",
     r"NA|missing": 'is a missing value: write "nan"',
 }  # fmt: skip
 
@@ -419,11 +421,17 @@ def by_name(value: Value, said: str) -> Value:
     return Value(said, schema, wrong, value.defs, lambda given: int(isinstance(given, dict)))
 
 
+def excuses(value: Any) -> bool:
+    """Whether the value of an excuse says that there is one."""
+    return not (value is None or value is False or value == "")
+
+
 @dataclass(frozen=True)
 class Reply:
     """A reply: an answer, or one of the excuses that may replace it.
 
-    An excuse is recognized by its key; other keys beside it do not count.
+    An excuse is recognized by its key; other keys beside it do not count. Null, false and an empty
+    text are no excuse: languages with typed records write all the fields that a reply may have.
     """
 
     answer: Message
@@ -432,7 +440,7 @@ class Reply:
     def wrong(self, given: Mapping[str, Any], what: str) -> str:
         """Say what is wrong with a reply; "" if it is right."""
         for key, value in self.excuses.items():
-            if given.get(key) is not None:
+            if excuses(given.get(key)):
                 return value.wrong(given[key], key)
         return self.answer.wrong(given, what)
 
@@ -440,7 +448,7 @@ class Reply:
         """Write the reply as JSON Schema."""
         found = self.answer.schema()
         for key, value in reversed(list(self.excuses.items())):
-            there = {"required": [key], "properties": {key: {"not": {"type": "null"}}}}
+            there = {"required": [key], "properties": {key: {"not": {"enum": [None, False, ""]}}}}
             excuse = {"properties": {key: value.schema}}
             found = {"if": there, "then": excuse, "else": found}
         return {"type": "object", **found}

@@ -14,11 +14,12 @@ from textwrap import wrap
 from typing import Any
 
 from gradcheck_ref.conversation.child import stopped_by_signals
+from gradcheck_ref.conversation.junit import printable
 from gradcheck_ref.oracle.chosen import UnknownNameError, chosen, names_of, read_names
 from gradcheck_ref.oracle.export import export
 from gradcheck_ref.oracle.offline import judged, requests
 from gradcheck_ref.oracle.protocol import serve
-from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, Run, run
+from gradcheck_ref.oracle.runner import TIMEOUT, ImplementationError, Run, StoppedError, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.table import KINDS
 from gradcheck_ref.oracle.vectors import (
@@ -66,7 +67,10 @@ def add_oracle(commands: Any) -> None:
 
 def _add_options(parser: argparse.ArgumentParser, *, asks: bool, judges: bool) -> None:
     parser.epilog = EPILOG
-    parser.set_defaults(refuse=parser.error, shuffle=False)
+    # ``refuse`` comes before any result, and so writes the data that were asked for, with the
+    # reason (see __main__); ``end`` comes after the data.
+    end = partial(argparse.ArgumentParser.error, parser)
+    parser.set_defaults(refuse=parser.error, end=end, shuffle=False, json=False, junit=None)
     add = parser.add_argument
     add("--only", metavar="NAME", action="append", default=[], help="ask these alone")
     add("--skip", metavar="NAME", action="append", default=[], help="do not count these")
@@ -167,26 +171,79 @@ def _ask(
     if options.random is not None and options.random < 1:
         options.refuse("--random must be a positive number of vectors")
     try:
-        options.skip += _names_in(options.skip_file)
-        known = _names_in(vars(options).get("expected"))
-        if options.random is None:  # refuse unknown names before anything is started
-            chosen(load_vectors(), [*options.only, *options.skip, *known])
-        if options.action == "requests":
-            for line in requests(_chosen(options)):
-                write(line + "\n")
-            return 0
         with stopped_by_signals():
-            if options.action == "test":
-                given = {"timeout": options.timeout, "longest": options.max_seconds}
-                found = run(command, partial(_chosen, options), progress=progress, **given)
-            else:
-                name = "stdin" if options.replies == "-" else Path(options.replies).name
-                replies = _content(options.replies).split(b"\n")
-                found = judged(replies, _chosen(options), name)
-        return _told(options, found, known, write)
+            summary = _summary(options, command, write, progress)
     except (ImplementationError, UnknownNameError) as error:
-        options.refuse(str(error))
-    raise AssertionError("refuse does not return")
+        options.refuse(printable(str(error)))  # it may have words of the program
+    except StoppedError as stop:
+        _write_result(options, Summary(stop.found, why_not=str(stop)), write)
+        raise
+    except (KeyboardInterrupt, Exception) as error:
+        stopped = isinstance(error, KeyboardInterrupt)
+        why = "it was stopped before anything was asked" if stopped else f"it broke: {error!r}"
+        _write_data(options.json, options.junit, Summary(Run(), why_not=why), write)
+        raise
+    if summary is None:
+        return 0
+    if wrong := _write_result(options, summary, write):
+        options.end(wrong)
+    if summary.undrawn:
+        options.end(f"too few were drawn for a result: {_enough(options, summary.run)}")
+    if summary.no_result:
+        options.end(summary.no_result)
+    return 0 if summary.right else 1
+
+
+def _summary(
+    options: argparse.Namespace,
+    command: Sequence[str],
+    write: Write,
+    progress: Callable[[int, int], object] | None,
+) -> Summary | None:
+    """Judge, and sum it up; or only write the requests."""
+    options.skip += _names_in(options.skip_file)
+    known = _names_in(vars(options).get("expected"))
+    if options.random is None:  # refuse unknown names before anything is started
+        chosen(load_vectors(), [*options.only, *options.skip, *known])
+    if options.action == "requests":
+        for line in requests(_chosen(options)):
+            write(line + "\n")
+        return None
+    if options.action == "test":
+        given = {"timeout": options.timeout, "longest": options.max_seconds}
+        found = run(command, partial(_chosen, options), progress=progress, **given)
+    else:
+        name = "stdin" if options.replies == "-" else Path(options.replies).name
+        found = judged(_content(options.replies).split(b"\n"), _chosen(options), name)
+    return _summed_up(options, found, known)
+
+
+def write_no_result(given: Sequence[str], why: str, write: Write) -> None:
+    """Write data with the reason where a command line asks for data and there is no result."""
+    wanted = argparse.ArgumentParser(add_help=False)
+    wanted.add_argument("--json", action="store_true")
+    wanted.add_argument("--junit", nargs="?")
+    asked, _ = wanted.parse_known_args(given)
+    _write_data(asked.json, asked.junit, Summary(Run(), why_not=why), write)
+
+
+def _write_result(options: argparse.Namespace, summary: Summary, write: Write) -> str:
+    """Write text or data; return the error if that is impossible."""
+    if not options.json:
+        write(summary.text())
+    return _write_data(options.json, options.junit, summary, write)
+
+
+def _write_data(as_json: bool, junit: str | None, summary: Summary, write: Write) -> str:
+    """Write the data that are asked for; return the error if that is impossible."""
+    if as_json:
+        write(json.dumps(summary.to_dict(), indent=2) + "\n")
+    try:
+        if junit:
+            Path(junit).write_text(summary.junit(), encoding="utf-8")
+    except OSError as error:
+        return f"cannot write {junit}: {error.strerror}"
+    return ""
 
 
 def _names_in(path: str | None) -> list[str]:
@@ -231,7 +288,7 @@ def _drawable(options: argparse.Namespace, promises: Promises) -> list[str]:
     return groups
 
 
-def _told(options: argparse.Namespace, found: Run, known: list[str], write: Write) -> int:
+def _summed_up(options: argparse.Namespace, found: Run, known: list[str]) -> Summary:
     vectors = [outcome.vector for outcome in found.outcomes]
     skip = {v.id for v in vectors if set(options.skip).intersection(names_of(v))}
     expected = {v.id for v in vectors if set(known).intersection(names_of(v))}
@@ -240,17 +297,12 @@ def _told(options: argparse.Namespace, found: Run, known: list[str], write: Writ
     idle = [name for name in dict.fromkeys(known) if name not in asked]
     groups = _drawable(options, found.promises) if options.random else []
     undrawn = [group for group in groups if group not in asked]
-    summary = Summary(found, skip, expected, of, idle, undrawn)
-    write(json.dumps(summary.to_dict(), indent=2) + "\n" if options.json else summary.text())
-    if options.junit:
-        try:
-            Path(options.junit).write_text(summary.junit(), encoding="utf-8")
-        except OSError as error:
-            options.refuse(f"cannot write {options.junit}: {error.strerror}")
-    if not summary.outcomes:
-        options.refuse("all that it answers is skipped: nothing was judged")
-    if undrawn:
-        sizes = Counter(group.split("/")[0] for group in groups).values()  # kinds take turns
-        enough = max((size - 1) * len(sizes) + turn for turn, size in enumerate(sizes, start=1))
-        options.refuse(f"too few were drawn for a result: --random {enough} draws every group")
-    return 0 if summary.right else 1
+    return Summary(found, skip, expected, of, idle, undrawn)
+
+
+def _enough(options: argparse.Namespace, found: Run) -> str:
+    """Say how many random vectors draw from every group."""
+    groups = _drawable(options, found.promises)
+    sizes = Counter(group.split("/")[0] for group in groups).values()  # kinds take turns
+    enough = max((size - 1) * len(sizes) + turn for turn, size in enumerate(sizes, start=1))
+    return f"--random {enough} draws every group"

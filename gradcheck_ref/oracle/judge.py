@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Context, Decimal, DecimalException
 from typing import Any
 
-from gradcheck_ref.conversation.messages import as_float, shortened
-from gradcheck_ref.oracle.table import reply_to
+from gradcheck_ref.conversation.messages import as_float, excuses, shortened
+from gradcheck_ref.oracle.table import EXCUSES, reply_to
 from gradcheck_ref.oracle.vectors import Vector
 
 EXACTLY = Context(prec=60)
@@ -46,15 +46,19 @@ def judge(vector: Vector, reply: dict[str, Any]) -> Outcome:
     vector : Vector
         The question.
     reply : dict
-        The reply, as read from its line. A key whose value is null counts as left out: many
-        languages write all the fields that a reply may have.
+        The reply, as read from its line. A key whose value is null counts as left out, and so does
+        an excuse that is false or empty: many languages write all the fields that a reply may have.
 
     Returns
     -------
     Outcome
     """
     got = shortened(reply)
-    reply = {key: value for key, value in reply.items() if value is not None}
+    reply = {
+        key: value
+        for key, value in reply.items()
+        if value is not None and (key not in EXCUSES or excuses(value))
+    }
     malformed = reply_to(vector.kind, vector.request).wrong(reply, "the reply")
     if not malformed and "problem" in reply:
         malformed = f"the implementation has a problem: {shortened(reply['problem'], 200)}"

@@ -27,13 +27,15 @@ def rounded_numbers(outcomes: Sequence[Outcome]) -> tuple[str, list[Outcome]]:
     Parameters
     ----------
     outcomes : sequence of Outcome
-        The failed outcomes.
+        The outcomes that are wrong.
 
     Returns
     -------
     str, list of Outcome
         A sentence, empty if there is no pattern; and the outcomes whose numbers it explains.
     """
+    # In a malformed reply, and beside a refusal, nothing need be a number.
+    outcomes = [o for o in outcomes if o.status == "failed" and "refused" not in o.reply]
     numbers = {id(o): list(_wrong_numbers(o)) for o in outcomes}
     with_numbers = [o for o in outcomes if numbers[id(o)]]
     everything = [pair for o in with_numbers for pair in numbers[id(o)]]

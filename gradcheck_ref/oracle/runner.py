@@ -31,6 +31,14 @@ class ImplementationError(Exception):
     """There is nothing to judge: the program does not start, or does not say hello."""
 
 
+class StoppedError(KeyboardInterrupt):
+    """The run was stopped, by Ctrl-C for example; ``found`` is what was judged by then."""
+
+    def __init__(self, found: "Run", asked: int) -> None:
+        self.found = found
+        super().__init__(f"it was stopped after {len(found.outcomes)} of {asked} questions")
+
+
 @dataclass
 class Run:
     """The result of a run.
@@ -115,6 +123,8 @@ def run(
     ------
     ImplementationError
         If the program does not start, or does not say hello correctly.
+    StoppedError
+        A ``KeyboardInterrupt`` with the outcomes so far, if it is stopped once it has begun to ask.
     """
     tell = progress or (lambda done, of: None)
     session = _Session(command, timeout, time.monotonic() + longest, tell)
@@ -143,6 +153,7 @@ class _Session:
 
     def run(self, vectors: Iterable[Vector] | Choice) -> Run:
         """Ask everything."""
+        promised: list[Vector] = []
         child = self._started()
         try:
             asked = vectors(self.found.promises) if callable(vectors) else vectors
@@ -161,6 +172,9 @@ class _Session:
         except _GiveUpError as reason:
             for vector in (*self.on_the_way.values(), *self.to_ask):
                 self._settle(Outcome(vector, "error", f"not asked: {reason}"))
+        except KeyboardInterrupt:
+            self.found.outcomes = [self.settled[v.id] for v in promised if v.id in self.settled]
+            raise StoppedError(self.found, self.asked) from None
         finally:  # whatever happens, leave no process behind
             child.end()
         self.progress(self.asked, self.asked)

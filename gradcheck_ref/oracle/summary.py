@@ -36,6 +36,8 @@ class Summary:
         Names of known failures that were not asked.
     undrawn : sequence of str
         Groups without random vectors; if there are any, there is no result.
+    why_not : str
+        Why there is no result, for example because the run was stopped.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Summary:
         of: str = "",
         idle: Sequence[str] = (),
         undrawn: Sequence[str] = (),
+        why_not: str = "",
     ) -> None:
         self.run = run
         self.drawn, self.idle, self.undrawn = of, idle, undrawn
@@ -62,6 +65,14 @@ class Summary:
         known = {*KINDS, *self.sizes}
         self.unknown = [answer for answer in run.answers if answer not in known]
         self.looks_like, self.explained = rounded_numbers(self.wrong)
+        self.no_result = why_not or self._why_not()
+
+    def _why_not(self) -> str:
+        """Say why there is no result, if there is none."""
+        if self.undrawn:
+            met = len(self.by_group())
+            return f"{len(self.undrawn)} of {len(self.undrawn) + met} groups were not drawn"
+        return "" if self.outcomes else "all that it answers is skipped: nothing was judged"
 
     @property
     def right(self) -> bool:
@@ -70,7 +81,7 @@ class Summary:
         A known failure is not wrong if it fails, and is wrong if it passes.
         """
         wrong = len(self.wrong) > len(self.foreseen) or self.surprising or self.protocol_errors
-        return bool(self.outcomes) and not wrong and not self.undrawn
+        return not wrong and not self.no_result
 
     @property
     def protocol_errors(self) -> int:
@@ -126,9 +137,9 @@ class Summary:
             parts += [f"{count} {name}{plural}"] if count else []
         name = " ".join(self.run.name.split())
         what = f"vectors {VERSION}{self.drawn}"
-        if self.undrawn:
-            groups = f"{len(self.undrawn)} of {len(self.undrawn) + all_groups} groups"
-            return f"{name}, gradcheck-ref {what}: no result, since {groups} were not drawn"
+        if self.no_result:
+            name = f"{name}, " if name else ""
+            return f"{name}gradcheck-ref {what}: no result, since {self.no_result}"
         return f"{name} passes gradcheck-ref {what} ({told}): {', '.join(parts)}"
 
     def _asked_of(self) -> list[str]:
@@ -261,6 +272,7 @@ class Summary:
             "protocol": PROTOCOL,
             "right": self.right,
             "sentence": self.sentence,
+            "no_result": self.no_result,
             "passed": passed,
             "of": of,
             "whole_groups": self.whole[0],
@@ -287,10 +299,10 @@ class Summary:
     def junit(self) -> str:
         """Write the summary as JUnit's XML, for CI servers."""
         excused = {o.vector.id for o in [*self.skipped, *self.foreseen]}
-        return junit(
-            f"gradcheck-ref vectors {VERSION}",
-            [_as_case(o, o.vector.id in excused) for o in self.run.outcomes],
-        )
+        cases = [_as_case(o, o.vector.id in excused) for o in self.run.outcomes]
+        if self.no_result:
+            cases.insert(0, Case("the run", "has a result", "error", self.no_result))
+        return junit(f"gradcheck-ref vectors {VERSION}", cases)
 
 
 def _share_wrong(counts: Counter[str]) -> float:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from gradcheck_ref.check.words import setting
 from gradcheck_ref.conversation.child import Child
-from gradcheck_ref.conversation.messages import LineError, read_line, shortened
+from gradcheck_ref.conversation.messages import LineError, excuses, read_line, shortened
 from gradcheck_ref.conversation.starting import why_not_started
 from gradcheck_ref.programs.description import FILES_INSTEAD, Hello, ProgramError
 from gradcheck_ref.programs.folder import Folder
@@ -187,7 +187,7 @@ class Program:
             old = f". Base64 is no longer read. {FILES_INSTEAD}" if b'"base64"' in heard else ""
             self._break(f"its reply to {what} is wrong: {why}{old}. It is {shortened(reply)}")
         for kind in EXCUSES:
-            if reply.get(kind) is not None:
+            if excuses(reply.get(kind)):
                 raise LostError(NoValue(kind, reply[kind]))
         return reply
 
