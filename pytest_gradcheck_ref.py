@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 # The version of the file of `--gradcheck-report`: raised when the meaning of a key changes.
 VERSION = 1
 
-# The keys of a test's checks: in its stash, and in its report.
-CHECKED = pytest.StashKey[list[dict[str, Any]]]()
+# The keys of a test's fixture in its stash, of the checks that failed without it, and of all its
+# checks in its report.
+FIXTURE, WITHOUT = pytest.StashKey["Gradcheck"](), pytest.StashKey[list[dict[str, Any]]]()
 SENT = "gradcheck_ref"
 
 
@@ -47,10 +48,13 @@ class Gradcheck:
         The seed: different for every test, the same in every run.
     checked : list of dict
         The checks so far, as data.
+    last : Report or None
+        The report of the last one.
     """
 
     def __init__(self, seed: int, unsure: str) -> None:
         self.seed, self.checked = seed, list[dict[str, Any]]()
+        self.last: Report | None = None
         self._unsure = unsure
 
     def assert_gradient(self, /, *arguments: Any, **knobs: Any) -> "Report":
@@ -112,6 +116,7 @@ class Gradcheck:
         return report, unsure, empty
 
     def _count(self, kind: str, report: "Report") -> None:
+        self.last = report
         self.checked.append({"check": kind, "report": report.to_dict()})
 
 
@@ -182,7 +187,7 @@ def gradcheck(request: pytest.FixtureRequest) -> Gradcheck:
     except ValueError as error:
         raise pytest.UsageError(f"{where}: {error}") from None
     fixture = Gradcheck(zlib.crc32(request.node.nodeid.encode()), unsure)
-    request.node.stash[CHECKED] = fixture.checked
+    request.node.stash[FIXTURE] = fixture
     return fixture
 
 
@@ -279,8 +284,19 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach the checks of a test to its last report; name the hard point where it failed."""
     report = yield
-    if call.when == "teardown" and CHECKED in item.stash:
-        vars(report)[SENT] = item.stash[CHECKED]
+    fixture = item.stash.get(FIXTURE, None)
+    without = item.stash.setdefault(WITHOUT, [])
+    # A report that failed a test counts, also if it is of gradcheck_ref.assert_gradient itself.
+    failed = getattr(call.excinfo and call.excinfo.value, "report", None)
+    insisting: Any = sys.modules.get("gradcheck_ref.check.report.report")
+    if (
+        insisting
+        and isinstance(failed, insisting.Report)
+        and failed is not (fixture and fixture.last)
+    ):
+        without.append({"check": "assertion", "report": failed.to_dict()})
+    if call.when == "teardown" and (fixture or without):
+        vars(report)[SENT] = [*(fixture.checked if fixture else ()), *without]
     known: Any = sys.modules.get("gradcheck_ref.check.hides.running")
     if known:
         test = known.running()

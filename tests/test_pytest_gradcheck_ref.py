@@ -94,6 +94,35 @@ def test_a_whole_jacobian_is_counted(run):
     result.stdout.fnmatch_lines(["gradcheck: 2 checks of 18 entries, 1 wrong, 0 unsure"])
 
 
+WITH_AND_WITHOUT = """
+import numpy as np
+from gradcheck_ref import assert_gradient
+
+X = np.array([0.5, 1.0, 2.0])
+
+def test_with(gradcheck):
+    gradcheck.assert_gradient(lambda x: np.sum(np.sin(x)), X, np.sin(X))
+
+def test_without():
+    assert_gradient(lambda x: np.sum(np.sin(x)), X, np.sin(X))
+
+def test_both(gradcheck):
+    gradcheck.assert_gradient(lambda x: np.sum(np.sin(x)), X, np.cos(X))
+    assert_gradient(lambda x: np.sum(np.sin(x)), X, np.sin(X))
+
+def test_something_else():
+    error = ValueError()
+    error.report = "text"
+    raise error
+"""
+
+
+def test_a_failure_of_the_plain_assertion_is_counted_too(run):
+    result = run(WITH_AND_WITHOUT)
+    assert failed(result) == ["test_both", "test_something_else", "test_with", "test_without"]
+    result.stdout.fnmatch_lines(["gradcheck: 4 checks of 12 entries, 3 wrong, 0 unsure"])
+
+
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)

@@ -130,22 +130,37 @@ def oracle(
 
 def listing() -> str:
     """List groups, with their rules and functions, and flags."""
-    told = [f"gradcheck-ref vectors {VERSION}: {sum(load_file(k)['count'] for k in KINDS)}"]
+    asked = Counter(name for v in load_vectors() for name in (v.kind, v.group))
+    told = [
+        f"gradcheck-ref vectors {VERSION}: {asked.total() // 2}",
+        *_indented(three_numbers(), 2),
+    ]
     for kind in KINDS:
         file = load_file(kind)
-        told += ["", f"{kind}: {file['count']}", f"  {file['header']}", ""]
+        told += ["", f"{kind}: {asked[kind]}", f"  {file['header']}", ""]
         said = load_words(kind)
         for group in file["groups"]:
-            name, size = group["group"], len(group["tests"])
-            told += [f"  {name:32}{size:>5}", *_indented(said.get(name, ""))]
+            name = group["group"]
+            told += [f"  {name:32}{asked[name]:>5}", *_indented(said.get(name, ""))]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
     path = files("gradcheck_ref.oracle") / "FORMAT.md"
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"
 
 
-def _indented(text: str) -> list[str]:
+def three_numbers() -> str:
+    """Say how many vectors were published, how many are asked, and how many count."""
+    published = sum(load_file(kind)["count"] for kind in KINDS)
+    asked = list(load_vectors())
+    counting = sum(vector.counts for vector in asked)
+    return (
+        f"{published} were published. {published - len(asked)} of them were replaced by others, so "
+        f"{len(asked)} are asked. {counting} have exactly one right answer, and only these count."
+    )
+
+
+def _indented(text: str, by: int = 6) -> list[str]:
     """Break a long line, and indent it."""
-    return wrap(text, 88, initial_indent="      ", subsequent_indent="      ")
+    return wrap(text, 88, initial_indent=" " * by, subsequent_indent=" " * by)
 
 
 def _export(options: argparse.Namespace, write: Write) -> None:

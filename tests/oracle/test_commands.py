@@ -13,7 +13,7 @@ import pytest
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import chosen
-from gradcheck_ref.oracle.commands import listing
+from gradcheck_ref.oracle.commands import listing, three_numbers
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.offline import requests
 from gradcheck_ref.oracle.protocol import answer_line
@@ -247,6 +247,10 @@ def test_a_closed_output_is_not_an_error(arguments):
 def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
     listed = command("list")
     assert (listed.returncode, listed.stdout) == (0, listing())
+    published, replaced, asked, counting = map(int, re.findall(r"\d+", three_numbers())[:4])
+    assert (asked, counting) == (len(VECTORS), sum(v.counts for v in VECTORS.values()))
+    assert published - replaced == asked
+    assert f"{asked}\n  {published} were published." in listed.stdout
     for group in {v.group for v in VECTORS.values()}:
         assert listed.stdout.count(f"  {group} ") == 1
     assert re.search(

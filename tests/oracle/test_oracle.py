@@ -235,7 +235,10 @@ def test_every_page_states_the_right_number_of_vectors():
     for page in ("docs/judge.md", "CHANGELOG.md", "README.md"):
         assert told.findall((ROOT / page).read_text("utf-8")) == [str(total)], page
     count = sum(vector.counts for vector in load_vectors())
-    assert f"{count} of them have exactly one" in (ROOT / "docs" / "judge.md").read_text("utf-8")
+    page = (ROOT / "docs" / "judge.md").read_text("utf-8")
+    assert f"{count} of them have exactly one" in page
+    published = sum(load_file(kind)["count"] for kind in KINDS)
+    assert f"({published} were published; {published - total} were replaced" in page
 
 
 def test_the_examples_of_the_format_are_vectors():
