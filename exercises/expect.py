@@ -5,10 +5,11 @@ expected result. Common mistakes are data: a sentence, and the result of the mis
 got this result, the sentence says where to look.
 """
 
+import contextlib
 import functools
 import inspect
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -21,7 +22,8 @@ RTOL = 1e-9
 # A derivation is off by about 1e-15 of the largest entry, a central difference by 1e-11 or more.
 DERIVED = 1e-12
 
-SIGN = "the sign: every entry is minus what it should be"  # a slip, whatever is asked
+SIGN = "the sign: every entry is minus what it should be"  # known, whatever is asked
+FACTOR = "a factor: every entry is"
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
@@ -32,10 +34,12 @@ class WrongAnswerError(AssertionError):
     """A wrong answer, in labeled lines: called, (where,) got, expected, look at."""
 
     share = 0.0  # of the points of the check that are kept
+    kept = 0.0  # of the points of each check that depends on it
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
     ) -> None:
+        self.stand_ins: dict[str, Any] = {}  # right functions, with which those are judged
         lines = [("called", called), ("where", where), ("got", got), ("expected", expected)]
         self.lines = tuple((name, text) for name, text in [*lines, ("look at", look_at)] if text)
         super().__init__("\n".join(f"{label}: {text}" for label, text in self.lines))
@@ -44,11 +48,14 @@ class WrongAnswerError(AssertionError):
 class NotJudgedError(AssertionError):
     """The message of a check whose prerequisite fails; it names the cause if that passed before.
 
-    It keeps the same share of its points as the prerequisite: a slip costs points only once.
+    If the prerequisite fails by a mistake that it knows, this check keeps its points: a mistake
+    costs points only once.
     """
 
     def __init__(self, first: Check, error: BaseException) -> None:
-        self.rests_on, self.share = first.__name__, getattr(error, "share", 0.0)
+        self.rests_on = first.__name__
+        self.share = self.kept = getattr(error, "kept", 0.0)
+        self.stand_ins = getattr(error, "stand_ins", {})
         sentence = " ".join((first.__doc__ or self.rests_on).split())
         self.lines = (("not judged", f"it depends on a check that failed: {sentence}"),)
         super().__init__(sentence)
@@ -100,25 +107,65 @@ def builds_on(*firsts: Check) -> Callable[[Check], Check]:
 def _resting(firsts: tuple[Check, ...], check: Check, *, before: bool) -> Check:
     """Let a check rest on others, which run before it, or only if it fails."""
 
-    def run_firsts(sub: Any, failure: BaseException | None = None) -> None:
-        for first in firsts:
-            try:
-                first(sub)
-            except (AssertionError, CrashError) as error:
-                raise NotJudgedError(first, error) from failure or error
-
     @functools.wraps(check)
     def resting(sub: Any) -> None:
         if before:
-            run_firsts(sub)
+            _run_firsts(firsts, check, sub)
         try:
             check(sub)
         except (AssertionError, CrashError) as failure:
             if not before:
-                run_firsts(sub, failure)
+                _run_firsts(firsts, check, sub, failure)
             raise
 
     return resting
+
+
+def _run_firsts(
+    firsts: tuple[Check, ...], check: Check, sub: Any, failure: BaseException | None = None
+) -> None:
+    """Run the checks that a check depends on; if one fails, it is not judged, and says so.
+
+    But if there are stand-ins for what the first one has refused, it is judged with these.
+    """
+    for first in firsts:
+        try:
+            first(sub)
+        except (AssertionError, CrashError) as error:
+            not_judged = NotJudgedError(first, error)
+            if not_judged.kept and not_judged.stand_ins:
+                _judge_with(not_judged.stand_ins, check, sub)
+            raise not_judged from failure or error
+
+
+def _judge_with(stand_ins: dict[str, Any], check: Check, sub: Any) -> None:
+    """Refuse what is wrong even with right functions in the place of the learner's."""
+    with standing_in(sub, stand_ins):
+        try:
+            check(sub)
+        except WrongAnswerError as error:
+            told = f"a right {' and '.join(stand_ins)} in the place of yours"
+            error.lines = (("with", told), *error.lines)
+            raise
+
+
+@contextlib.contextmanager
+def standing_in(sub: Any, stand_ins: dict[str, Any]) -> Iterator[None]:
+    """Put functions in the place of those of a submission, also where it calls them itself."""
+    theirs = {name: getattr(sub, name) for name in stand_ins}
+    spaces = [getattr(function, "__globals__", {}) for function in theirs.values()]
+    put = getattr(sub, "__put__", functools.partial(setattr, sub))  # in another process
+    try:
+        for name, function in stand_ins.items():
+            put(name, function)
+            for space in spaces:
+                space[name] = function
+        yield
+    finally:
+        for name, function in theirs.items():
+            put(name, function)
+            for space in spaces:
+                space[name] = function
 
 
 class AnyOf:
@@ -126,6 +173,10 @@ class AnyOf:
 
     def __init__(self, *values: Any) -> None:
         self.values = values
+
+
+def _each(value: Any) -> tuple[Any, ...]:
+    return value.values if isinstance(value, AnyOf) else (value,)
 
 
 class Call:
@@ -171,13 +222,17 @@ class Call:
         expected: Any,
         mistakes: dict[str, Any] | None = None,
         *,
-        slips: dict[str, Any] | None = None,
+        evasions: dict[str, Any] | None = None,
+        stand_in: Callable[..., Any] | None = None,
         rtol: float = RTOL,
         otherwise: str = "",
     ) -> Any:
         """Return the result of the call, or refuse it, naming the mistake that gives the same.
 
-        If the mistake is a slip, half of the points are kept.
+        After a mistake that is known, the checks that depend on this one keep their points, if they
+        pass with ``stand_in``, a right function, in the place of this one. ``evasions`` are answers
+        that show no work: they are named, too, but keep nothing. ``otherwise`` is said of any other
+        answer, so it must be true of all.
         """
         expected = np.asarray(expected) if isinstance(expected, list) else expected
         got = self.run()
@@ -185,15 +240,15 @@ class Call:
             whole = isinstance(got, np.ndarray) and got.dtype.kind in "iu"
             if whole and not isinstance(expected, str) and same(got, np.trunc(expected)):
                 cut_off = "an array of integers cannot hold fractions: use dtype=float"
-                self.refuse(got, expected, cut_off)
-            for known, share in ((slips, 0.5), (mistakes, 0.0)):
-                for sentence, value in (known or {}).items():
-                    values = value.values if isinstance(value, AnyOf) else (value,)
-                    if any(same(got, one, rtol) for one in values):
-                        self.refuse(got, expected, sentence, share=share)
+                self.refuse(got, expected, cut_off, known=True, stand_in=stand_in)
+            for sentence, value in {**(evasions or {}), **(mistakes or {})}.items():
+                if any(same(got, one, rtol) for one in _each(value)):
+                    known = sentence not in (evasions or {})
+                    self.refuse(got, expected, sentence, known=known, stand_in=stand_in)
             written = next((look_at for look_at, *_ in self._written()), "")
             seen = written or looks_like(got, expected) or otherwise
-            self.refuse(got, expected, seen, share=0.5 * (seen == SIGN))
+            known = seen.startswith((SIGN, FACTOR))
+            self.refuse(got, expected, seen, known=known, stand_in=stand_in)
         return got
 
     def leaves_its_arguments(self) -> None:
@@ -221,11 +276,25 @@ class Call:
             got = f"{type(crash.__cause__).__name__}: {crash.__cause__}"
         self.refuse(got, f"a {kind.__name__}, raised by your function", look_at)
 
-    def refuse(self, got: Any, expected: Any, look_at: str = "", *, share: float = 0.0) -> NoReturn:
-        """Refuse the result of the call; texts are shown unchanged."""
+    def refuse(
+        self,
+        got: Any,
+        expected: Any,
+        look_at: str = "",
+        *,
+        share: float = 0.0,
+        known: bool = False,
+        stand_in: Callable[..., Any] | None = None,
+    ) -> NoReturn:
+        """Refuse the result of the call; texts are shown unchanged.
+
+        A ``share`` of the points is kept, here and by the checks that depend on this one, which
+        keep all of them if the mistake is ``known``.
+        """
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
-        error.share = share
+        error.share, error.kept = share, 1.0 if known else share
+        error.stand_ins = {self.name: stand_in} if stand_in else {}
         raise error
 
     def _written(self) -> Iterator[tuple[str, str, Any, Any]]:
@@ -255,8 +324,24 @@ def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -
             "is it measured? A derived gradient needs no differences, and has no such error",
         )
     sizes = "right for small arrays, but not here: does anything depend on the sizes?"
-    known = {**(mistakes or {}), sizes: 0 * right}
-    call.gives(right, known, rtol=DERIVED, otherwise=sizes)
+    call.gives(right, mistakes, evasions={sizes: 0 * right}, rtol=DERIVED, otherwise=sizes)
+
+
+def give_all(
+    rows: Sequence[tuple[Call, Any, str]], mistakes: dict[str, Any], rtol: float = RTOL
+) -> None:
+    """Refuse the first wrong answer of several; one answer alone may have many causes.
+
+    A row is a call, its result, and what to look at, which must be true of any wrong answer. A
+    mistake is known if all answers are the ones that it gives.
+    """
+    answers = [call.run() for call, *_ in rows]
+    for got, (call, expected, look_at) in zip(answers, rows, strict=True):
+        if not same(got, expected, rtol):
+            for sentence, value in mistakes.items():
+                if any(all(map(same, answers, theirs)) for theirs in _each(value)):
+                    call.refuse(got, expected, sentence, known=True)
+            call.refuse(got, expected, looks_like(got, expected) or look_at)
 
 
 class Part(Call):
@@ -317,7 +402,7 @@ def evidence_of(
         except WrongAnswerError as error:
             refusal = refusal or error
     if refusal and (each or not found):
-        refusal.share = share(found, got)
+        refusal.share = refusal.kept = share(found, got)
         raise refusal
     return found
 
@@ -379,7 +464,7 @@ def looks_like(got: Any, expected: Any) -> str:
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 1.0
     if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):
-        return f"a factor: every entry is {factor:.4g} x what it should be"
+        return f"{FACTOR} {factor:.4g} x what it should be"
     return ""
 
 

@@ -24,7 +24,7 @@ def check_one_entry(sub):
         "x becomes h; add h to it: +=": [(H * H - 9) / H],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
-    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives([6.25], mistakes, slips=slips)
+    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives([6.25], slips | mistakes)
 
 
 @builds_on(check_one_entry)

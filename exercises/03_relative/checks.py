@@ -1,10 +1,10 @@
 """Checks of exercise 3."""
 
-import operator
+import itertools
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on
+from expect import AnyOf, Call, after, builds_on, give_all
 
 NAN = np.nan
 
@@ -27,7 +27,7 @@ def check_each_entry(sub):
         "that compares the norms; each entry has its own error": norm(off) / max(norm(a), norm(n)),
     }
     # The floor has a check of its own.
-    Call(sub, "relative_error", a, n).gives(right, slips=slips, rtol=1e-6)
+    Call(sub, "relative_error", a, n).gives(right, slips, rtol=1e-6)
 
 
 @builds_on(check_each_entry)
@@ -40,7 +40,7 @@ def check_negative_entries(sub):
         "the size of -4 is 4: take absolute values before the maximum": signed,
         "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
     }
-    Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0], slips=slips, rtol=1e-6)
+    Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0], slips, rtol=1e-6)
 
 
 @builds_on(check_each_entry, check_negative_entries)
@@ -77,47 +77,76 @@ def check_nan_stays_nan(sub):
     Call(sub, "relative_error", a, n).gives([NAN, NAN, 0.5], mistakes)
 
 
-def check_the_bands(sub):
-    """The four bands, by the largest error, limits included."""
-    table = [
-        ([1e-7, 1e-9], False, "good"),
-        ([1e-7], True, "good"),
-        ([1e-9, 2e-7], False, "suspicious"),
-        ([1e-4, 1e-9], True, "fine with kinks"),
-        ([1e-4], False, "suspicious"),
-        ([2e-4, 0.0], True, "suspicious"),
-        ([1e-2], False, "suspicious"),
-        ([1e-9, 1e-9, 2e-2], False, "wrong"),
-        ([2e-2], True, "wrong"),
-    ]
-    for errors, kinks, right in table:
-        worst = max(errors)
-        mistakes = {
-            "'at most' includes the limit itself: <=": read(worst, kinks, operator.lt),
-            "the largest error decides, not the first": read(errors[0], kinks),
-            "the largest error decides, not the smallest": read(min(errors), kinks),
-            "the largest error decides, not the mean": read(np.mean(errors), kinks),
-            "what is kinks here?": read(worst, not kinks),
-            "are your limits 1e-7, 1e-4 and 1e-2?": AnyOf(*(word for _, word in LIMITS)),
-        }
-        Call(sub, "band", np.array(errors), kinks).gives(right, mistakes)
-
-
+TABLE = (
+    # errors, kinks, and the word
+    ([1e-7, 1e-9], False, "good"),
+    ([1e-7], True, "good"),
+    ([1e-9, 2e-7], False, "suspicious"),
+    ([1e-4, 1e-9], True, "fine with kinks"),
+    ([5e-5], True, "fine with kinks"),
+    ([1e-4], False, "suspicious"),
+    ([2e-4, 0.0], True, "suspicious"),
+    ([1e-2], False, "suspicious"),
+    ([1e-9, 1e-9, 2e-2], False, "wrong"),
+    ([2e-2], True, "wrong"),
+)
 LIMITS = ((1e-7, "good"), (1e-4, "fine with kinks"), (1e-2, "suspicious"))
+WORDS = *(word for _, word in LIMITS), "wrong"
 
 
-def read(error, kinks, at_most=operator.le):
+def read(error, kinks, limits=LIMITS):
     """Read one error, the right way or a wrong one."""
-    for limit, word in LIMITS:
-        if at_most(error, limit) and (kinks or word != "fine with kinks"):
+    for limit, word in limits:
+        if error <= limit and (kinks or word != "fine with kinks"):
             return word
     return "wrong"
+
+
+SLIPS = {
+    "the largest error decides, not the first": lambda e, kinks: read(e[0], kinks),
+    "the largest error decides, not the last": lambda e, kinks: read(e[-1], kinks),
+    "the largest error decides, not the smallest": lambda e, kinks: read(min(e), kinks),
+    "the largest error decides, not the mean": lambda e, kinks: read(np.mean(e), kinks),
+    "the largest error decides, not the median": lambda e, kinks: read(np.median(e), kinks),
+    "what is kinks? without kinks, 'fine with kinks' is no answer": (
+        lambda e, kinks: read(max(e), True)
+    ),
+    "'fine with kinks' is never the answer: what is kinks for?": (
+        lambda e, kinks: read(max(e), False)
+    ),
+    "what is kinks here? it counts where it should not": lambda e, kinks: read(max(e), not kinks),
+    "with kinks, a small error is still good: ask for the smallest limit first": (
+        lambda e, kinks: read(max(e), kinks, LIMITS[1::-1] + LIMITS[2:])
+    ),
+    "small errors are at most the larger limits, too: ask for the smallest limit first": (
+        lambda e, kinks: read(max(e), kinks, LIMITS[::-1])
+    ),
+}
+
+
+def check_the_bands(sub):
+    """The four bands, by the largest error, limits included."""
+    rows = []
+    for errors, kinks, right in TABLE:
+        call = Call(sub, "band", np.array(errors), kinks)
+        got = call.run()
+        if isinstance(got, str) and got not in WORDS:
+            call.refuse(got, right, f"the spelling; the words are {', '.join(WORDS)}", known=True)
+        if isinstance(got, np.ndarray) and got.shape == (len(errors),):
+            call.refuse(got, right, "one word for all errors: the largest of them decides")
+        told = f"the largest error is {max(errors):g}, {'with' if kinks else 'without'} kinks: "
+        rows.append((call, right, told + "which line of the table is that?"))
+    mistakes = {says: [by(*row[:2]) for row in TABLE] for says, by in SLIPS.items()}
+    below = itertools.product(*(((0.99 * limit, word), (limit, word)) for limit, word in LIMITS))
+    excluded = [[read(max(e), kinks, limits) for e, kinks, _ in TABLE] for limits in below]
+    give_all(rows, {"'at most' includes the limit itself: <=": AnyOf(*excluded[:-1]), **mistakes})
 
 
 @after(check_the_bands)
 def check_nan_is_wrong(sub):
     """A NaN among the errors is wrong, at any place."""
-    words = AnyOf(*(word for _, word in LIMITS))
-    mistakes = {"a NaN got through: take np.max, and let NaN end in the last branch": words}
+    mistakes = {
+        "a NaN got through: take np.max, and let NaN end in the last branch": AnyOf(*WORDS[:-1])
+    }
     for errors in ([NAN, 1e-9], [1e-9, NAN], [NAN]):
         Call(sub, "band", np.array(errors)).gives("wrong", mistakes)

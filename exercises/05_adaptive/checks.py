@@ -29,10 +29,10 @@ def check_five_points(sub):
         "that is 4 * central(h) - central(2*h) / 3, as / comes before -; add parentheses": 4 * near
         - far / 3,
     }
-    Call(sub, "five_point", fourth, 1.0, h=h).gives(4.0, slips=slips)
+    Call(sub, "five_point", fourth, 1.0, h=h).gives(4.0, slips, stand_in=five_point)
     fifth = Formula("x**5", lambda x: x * x * x * x * x)
     mistakes = {"that is the slope by the rule; the task is to measure it": 5.0}
-    Call(sub, "five_point", fifth, 1.0, h=h).gives(5 - 4 * h**4, mistakes)
+    Call(sub, "five_point", fifth, 1.0, h=h).gives(5 - 4 * h**4, mistakes, stand_in=five_point)
 
 
 @builds_on(check_five_points)
@@ -41,10 +41,10 @@ def check_a_pair_comes_back(sub):
     call, value, error = pair(sub, Formula("sin(x)", np.sin), 1.0)
     if abs(error - np.cos(1.0)) < 1e-9:
         look_at = "the value comes first, then its error bar"
-        call.refuse((value, error), (error, value), look_at, share=0.5)
+        call.refuse((value, error), (error, value), look_at, known=True)
     if not abs(value - np.cos(1.0)) < 1e-9:
         look_at = look_at_the_steps(np.sin, 1.0, value)
-        call.refuse(value, np.cos(1.0), look_at, share=0.5 * bool(look_at))
+        call.refuse(value, np.cos(1.0), look_at, known=bool(look_at))
 
 
 @after(check_a_pair_comes_back)
@@ -59,7 +59,7 @@ def check_the_error_bar_is_honest(sub):
             if not is_close:
                 look_at = look_at_the_steps(f, x, value) or look_at
             expected = f"an error bar of at least {shown(off, 2)}, to reach the true slope"
-            call.refuse(told(value, error), expected, look_at, share=0.5 * is_close)
+            call.refuse(told(value, error), expected, look_at, known=is_close)
 
 
 @builds_on(check_a_pair_comes_back)
@@ -75,7 +75,7 @@ def check_one_setting_for_all(sub):
         if not error <= allowed:
             look_at = "is it the error of the step you keep, or of the last one?"
             expected = f"an error bar of at most {shown(allowed, 2)}"
-            call.refuse(told(value, error), expected, look_at, share=0.5)
+            call.refuse(told(value, error), expected, look_at, known=True)
 
 
 @after(check_a_pair_comes_back)

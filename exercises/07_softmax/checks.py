@@ -24,7 +24,7 @@ def check_probabilities(sub):
         "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
         "the scores themselves are divided; where is exp?": SCORES / [[np.log(10)], [np.log(6)]],
     }
-    Call(sub, "softmax", SCORES).gives(PROBABILITIES, slips=slips)
+    Call(sub, "softmax", SCORES).gives(PROBABILITIES, slips, stand_in=softmax)
 
 
 @builds_on(check_probabilities)
@@ -115,7 +115,7 @@ def check_the_gradient(sub):
         "divided by the number of scores; the mean is over the examples": GRADIENT / classes,
     }
     call = Call(sub, "cross_entropy_backward", SCORES, LABELS)
-    call.gives(GRADIENT, mistakes, slips=slips)
+    call.gives(GRADIENT, slips | mistakes)
 
 
 @builds_on(check_the_gradient)
@@ -158,6 +158,12 @@ def heldout_rows_are_examples(sub):
     got = call.run()
     if np.shape(got) != (3, 4) or not np.all(np.abs(np.sum(got, axis=1)) < 1e-12):
         call.refuse(got, "rows that add up to 0", "a shift of a whole row changes no loss")
+
+
+def softmax(scores):
+    """Stand in for the learner's, where another function is judged."""
+    e = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
 
 
 def answers_of(vjp):

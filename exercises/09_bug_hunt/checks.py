@@ -65,7 +65,7 @@ def check_the_evidence_is_answered(sub):
         except Exception as error:
             refusal = refusal or error
     if refusal:
-        refusal.share = mended / WRONG
+        refusal.share = refusal.kept = mended / WRONG
         raise refusal
     if mended < WRONG:
         check_three_are_accused(sub)

@@ -38,7 +38,7 @@ def check_softmax_moves(sub):
         "use tangent as it is; do not make it a unit vector": P_MOVES / 24,
         "that is softmax at the new place; how fast does it move there?": there / there.sum(),
     }
-    call.gives(P_MOVES, slips=slips)
+    call.gives(P_MOVES, slips, stand_in=jvp_of)
     any_length(sub, "softmax_jvp", T, Z, right=P_MOVES)
 
 
@@ -98,7 +98,7 @@ def check_the_difference_of_two_gradients(sub):
         "use tangent as it is; do not make it a unit vector": unit,
         "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
     }
-    Call(sub, "measured", CUBES, x, along, h=H).gives(right, slips=slips)
+    Call(sub, "measured", CUBES, x, along, h=H).gives(right, slips)
 
 
 @after(check_the_difference_of_two_gradients)

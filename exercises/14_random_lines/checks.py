@@ -72,7 +72,7 @@ def check_the_slope_along_a_line(sub):
         "that is -6 exactly; the measured slope is off by h*h": -6.0,
         "use v as it is; do not divide by its length": unit,
     }
-    Call(sub, "slope_along", SUM_OF_CUBES, X, v, h=H).gives(-6 + H * H, slips=slips)
+    Call(sub, "slope_along", SUM_OF_CUBES, X, v, h=H).gives(-6 + H * H, slips, stand_in=slope_along)
 
 
 @builds_on(check_the_slope_along_a_line)
@@ -89,7 +89,7 @@ def check_the_residuals(sub):
         "one residual for each line; do not add them up": RESIDUALS.sum(),
         "one residual for each line; take no mean": RESIDUALS.mean(),
     }
-    call.gives(RESIDUALS, slips=slips)
+    call.gives(RESIDUALS, slips)
 
 
 @after(check_the_slope_along_a_line, check_the_residuals)
@@ -103,7 +103,7 @@ def check_two_evaluations_a_line(sub):
 
 def check_the_certificate(sub):
     """The largest residual bounds every error, except once in 2**K draws."""
-    for r in (np.array([0.5, -1.5, 0.25, 1.0]), np.array([-2.0, 1.0])):
+    for r in (np.array([0.5, -1.5, 0.25, 1.0]), np.array([-2.0, 1.0, 0.5])):
         k, of_one = len(r), AnyOf(0.5, 1 - 0.5 / len(r))
         mistakes = {
             "take absolute values: the size of -1.5 is above 1": r.max(),
@@ -133,13 +133,13 @@ def check_the_suspect(sub):
         "that is a line; an entry is a column of lines": np.argmax(np.abs(r)),
         "i comes first, then its error": matches[4],
     }
-    found("i", sub, r, CHOSEN).gives(4, slips=slips)
+    found("i", sub, r, CHOSEN).gives(4, slips)
     slips = {
         "the error with its sign": -matches[4],
         "the mean over the lines, not the sum": AnyOf(4 * matches[4], -4 * matches[4]),
         "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,
     }
-    found("error", sub, r, CHOSEN).gives(matches[4], slips=slips)
+    found("error", sub, r, CHOSEN).gives(matches[4], slips)
 
 
 @builds_on(check_the_residuals, check_the_suspect)
@@ -159,15 +159,15 @@ def check_one_of_a_thousand_is_found(sub):
 
 def check_the_repaired_slopes(sub):
     """The slopes of f are those that the claim gives, minus its residuals."""
+    evasions = {"that judges the claim as it is; judge the repaired one": np.zeros(4)}
     mistakes = {
-        "that judges the claim as it is; judge the repaired one": np.zeros(4),
         "claimed minus measured is the residual, so what is measured?": [False, False, False, True],
         "the claim is wrong, so its slopes are no reference": [False, False, True, False],
         "residuals are differences of slopes, not slopes": [False, True, False, False],
     }
     slips = {"True is for a repair that fits": [False, True, True, True]}
     expected = np.array([True, False, False, False])
-    repairs(sub, RIGHT * [[1], [2], [3], [5]]).gives(expected, mistakes, slips=slips)
+    repairs(sub, RIGHT * [[1], [2], [3], [5]]).gives(expected, slips | mistakes, evasions=evasions)
 
 
 @builds_on(check_the_repaired_slopes)
@@ -219,6 +219,11 @@ def heldout_many_entries(sub):
 def drawn(seed, lines, n):
     """Draw signs, so that what is looked at does not depend on how the learner draws them."""
     return np.random.default_rng(seed).choice([-1.0, 1.0], size=(lines, n))
+
+
+def slope_along(f, x, v, h):
+    """Stand in for the learner's, where another function is judged."""
+    return (f(x + h * v) - f(x - h * v)) / (2 * h)
 
 
 def certificate(name, sub, r):

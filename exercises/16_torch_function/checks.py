@@ -19,7 +19,7 @@ def check_softplus(sub):
         "where is the 1?": X,
         "log(exp(a) + exp(b)): the 1 is exp(0)": np.log(np.e + e) / K,
     }
-    Call(sub, "softplus", X, K).gives(np.log(1 + e) / K, slips=slips)
+    Call(sub, "softplus", X, K).gives(np.log(1 + e) / K, slips)
 
 
 @after(check_softplus)
@@ -42,7 +42,7 @@ def check_softplus_backward(sub):
         "that is the slope of the slope": UPSTREAM * s * (1 - s),
         "the sign of x": UPSTREAM * (1 - s),
     }
-    Call(sub, "softplus_backward", UPSTREAM, X, K).gives(UPSTREAM * s, slips=slips)
+    Call(sub, "softplus_backward", UPSTREAM, X, K).gives(UPSTREAM * s, slips)
 
 
 @after(check_softplus_backward)
@@ -58,7 +58,7 @@ def check_the_second_derivative(sub):
     """Your backward pass can be differentiated once more."""
     s = sigmoid(K * X)
     look_at = "a result of forward is a constant; compute it in backward, from the x that was saved"
-    Call(sub, "softplus_second", X, K).gives(K * s * (1 - s), slips={look_at: np.zeros(5)})
+    Call(sub, "softplus_second", X, K).gives(K * s * (1 - s), {look_at: np.zeros(5)})
 
 
 def check_reverse(sub):
@@ -80,7 +80,7 @@ def check_reverse_backward(sub):
         "where does upstream enter?": np.full(5, -0.5),
         "x does not enter the backward pass": -0.5 * UPSTREAM * X,
     }
-    Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(-0.5 * UPSTREAM, slips=slips)
+    Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(-0.5 * UPSTREAM, slips)
 
 
 @after(check_softplus_backward, check_reverse_backward)

@@ -24,6 +24,7 @@ class Remote:
 
     __source__: str  # of a submission
     __forget__: Callable[[], None]  # the next call gets a new process
+    __put__: Callable[[str, Any], None]  # a function in the place of one of the submission
 
     def __init__(self, link: "Link", told: dict[str, Any], start: int) -> None:
         self._link, self._reference, self._text = link, told["id"], str(told["text"])
@@ -77,6 +78,7 @@ class Link(AbstractContextManager["Link"]):
         self._start()
         submission = Remote(self, {"id": None, "text": f"<submission {self.name}>"}, 0)
         submission.__forget__ = self._end
+        submission.__put__ = self.put
         submission.__source__ = self.source.decode("utf-8", errors="replace")
         return submission
 
@@ -97,6 +99,11 @@ class Link(AbstractContextManager["Link"]):
         if "after" in reply:
             wire.written_back([arguments, keywords], reply["after"])
         return reply.get("value")
+
+    def put(self, name: str, function: Any) -> None:
+        """Put a function of the grader in the place of one there, or that one back."""
+        ours = None if isinstance(function, Remote) else function
+        self._exchange({"do": "put", "name": name, "function": ours})
 
     def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
         """Ask, answer the questions that come back, and return the reply."""

@@ -35,6 +35,7 @@ class Pupil:
         os.dup2(2, 1)  # the submission prints to standard error
         self.path = ""  # of the submission: a name for messages; there is no file
         self.kernel: Any = None
+        self.replaced: dict[str, Any] = {}  # functions of the submission, by their names
         self.kept: list[Any] = []  # objects that were mentioned but cannot be sent
         self.ids: dict[int, Any] = {}  # references to them, and to functions of the grader
         self.theirs: dict[int, Callable[..., Any]] = {}
@@ -53,7 +54,7 @@ class Pupil:
                 reply: dict[str, Any] = wire.loads(received, self._resolve)
                 if "do" not in reply:
                     return reply
-                do = getattr(self, f"_{reply.pop('do')}")  # load, get or call
+                do = getattr(self, f"_{reply.pop('do')}")  # load, get, put or call
                 line = wire.dumps(do(**reply), self._refer)
             except BaseException as error:  # an exception is an answer, too
                 line = wire.dumps({"raised": self._told(error)}, self._refer)
@@ -72,6 +73,11 @@ class Pupil:
         failed = self.kernel.failed.get(name) or self.kernel.first_failure
         if failed and owner is self.kernel.module:
             raise failed
+        return {}
+
+    def _put(self, name: str, function: Any) -> dict[str, Any]:
+        theirs = self.replaced.setdefault(name, getattr(self.kernel.module, name))
+        setattr(self.kernel.module, name, function or theirs)
         return {}
 
     def _call(self, function: Any, arguments: Any, keywords: Any) -> dict[str, Any]:

@@ -30,7 +30,7 @@ excludes_the_limits | <= 1e-7 | < 1e-7 | includes the limit itself: <=
 lets_nan_end_at_good | if worst <= 1e-7 | if not worst > 1e-7 | a NaN got through
 takes_the_max_of_python | worst = np.max(errors) | worst = max(errors) | a NaN got through
 reads_the_mean | = np.max(errors) | = np.mean(errors) | not the mean
-takes_no_notice_of_kinks | if kinks and worst | if worst | what is kinks here?
+takes_no_notice_of_kinks | if kinks and worst | if worst | what is kinks?
 prints_the_word | worst = np.max(errors) |
     print("good" if np.max(errors) <= 1e-7 else "wrong"); return | is there a return?
 """

@@ -4,17 +4,17 @@
 EDITS = """
 is_the_allclose_of_numpy | error = np.abs(analytic - numeric) |
     return np.allclose(analytic, numeric, rtol=rtol, atol=atol) | an infinite value allows any error
-excludes_the_limit | error <= allowed | error < allowed | if none is allowed: <=
+excludes_the_limit | error <= allowed | error < allowed | an error of just what is allowed
 forgets_that_slopes_can_be_negative | rtol * np.abs(numeric) |
-    rtol * numeric | |numeric| is not: 0.25 * 4
+    rtol * numeric | and |numeric| is not
 forgets_the_absolute_value_of_the_error | np.abs(analytic - numeric) |
-    analytic - numeric | with the signs they have
+    analytic - numeric | an error may be negative
 tries_one_tolerance_or_the_other | atol + rtol * np.abs(numeric) |
     np.maximum(atol, rtol * np.abs(numeric)) | not tried one by one
 wants_both_tolerances_kept | atol + rtol * np.abs(numeric) |
-    np.minimum(atol, rtol * np.abs(numeric)) | 0.25 + 0 is allowed
+    np.minimum(atol, rtol * np.abs(numeric)) | the smaller of the two
 forgets_rtol | atol + rtol * np.abs(numeric) |
-    atol | 0.25 * 4 is allowed, and the error is just that
+    atol | where is rtol * |numeric|?
 takes_the_claim_for_the_reference | * np.abs(numeric) |
     * np.abs(analytic) | widens its own tolerance
 measures_by_the_largest_entry | * np.abs(numeric) |
