@@ -93,17 +93,34 @@ def test_a_wrong_shape_is_named_with_the_right_one_and_transposed_if_it_is(form)
                                    "outputs first, then inputs")  # fmt: skip
 
 
-def test_a_square_one_that_is_transposed_is_diagnosed():
-    M = RNG.normal(size=(3, 3))
-    report = check_jacobian(lambda x: M @ x, X, M.T)
-    assert [one.kind for one in report.diagnoses] == ["transposed"]
+SQUARE = RNG.normal(size=(3, 3))
+POINTS = {"real": X, "complex": X + 0.5j}
+ROWS = np.array([[1.0], [2.0], [1.0]])
 
 
-def test_no_diagnosis_speaks_of_an_upstream():
-    for J in np.ones((4, 3)), of_layer(X) + np.array([0.5, -1.0, 2.0]):
-        report = check_jacobian(layer, X, J)
-        assert report.verdict == "fail"
-        assert "upstream" not in str(report)
+@pytest.mark.parametrize(
+    ("point", "spoil", "kind", "advice"),
+    [
+        ("real", np.transpose, "transposed", "row i has the derivatives of output i: the Jacobian"),
+        ("real", lambda J: J * ROWS, "some-outputs", "Look at its rows"),
+        ("complex", np.conj, "conjugate", "The derivative of a complex output is not conjugated"),
+        ("real", lambda J: 0 * J + J.sum(axis=0), "unknown", ""),
+        ("real", lambda J: J + ROWS, "unknown", ""),
+    ],
+    ids=["transposed", "one output", "conjugate", "a sum of outputs", "a number for each output"],
+)
+def test_a_diagnosis_speaks_of_the_jacobian_and_of_no_product(point, spoil, kind, advice):
+    x = POINTS[point]
+    J = (SQUARE + 1j * SQUARE.T if point == "complex" else SQUARE) * np.cos(x)
+    report = check_jacobian(lambda x: J / np.cos(POINTS[point]) @ np.sin(x), x, spoil(J))
+    assert report.verdict == "fail"
+    (found,) = [(one.kind, one.advice) for one in report.diagnoses] or [("unknown", "")]
+    assert found[0] == kind
+    assert advice in found[1]
+    assert not [word for word in ("upstream", "vjp", "jvp", "tangent") if word in str(report)]
+
+
+def test_no_diagnosis_of_a_large_one_speaks_of_an_upstream():
     report = check_jacobian(lambda x: layer(np.resize(x, 3)), np.ones(1500), np.ones((4, 1500)))
     assert report.verdict == "fail"
     assert "upstream" not in str(report)

@@ -162,6 +162,7 @@ class Block:
             outputs=self.outputs[0].shape if self._one_output and claims is None else (),
             imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
             lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
+            is_jacobian=self.is_whole,
         )
 
     @property

@@ -128,7 +128,8 @@ def some_outputs(block: Block) -> Guess:
     if len(names) > NAMED_ONE_BY_ONE:
         return None
     said = f"it is wrong for {_listed(names)}, and right for the other outputs{_there(block)}"
-    advice = f"what is special about {_listed(names)}? Look at how its upstream is used"
+    look = "at its rows" if block.is_whole else "at how its upstream is used"
+    advice = f"what is special about {_listed(names)}? Look {look}"
     return "some-outputs", Words(said, advice)
 
 

@@ -33,6 +33,8 @@ class Gradient:
         Which outputs are imaginary parts.
     lengths : mapping of int to str
         The lengths of axes and the sizes of all inputs and outputs, with a description.
+    is_jacobian : bool
+        Whether somebody wrote down the whole Jacobian, and no product with it.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Gradient:
     outputs: tuple[int, ...] = ()
     imaginary: Array = field(default_factory=lambda: np.zeros(1, bool))
     lengths: Mapping[int, str] = field(default_factory=dict)
+    is_jacobian: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:

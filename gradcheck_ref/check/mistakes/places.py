@@ -51,8 +51,12 @@ def transposed(wrong: Gradient) -> Iterator[Mend]:
             stored = values.reshape(size, -1)[order].reshape(values.shape)
             yield Mend(stored, Words(f"it is stored {way}", advice))
     if wrong.outputs and math.prod(wrong.outputs) == size > 1:
-        advice = "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the "
-        said = Words("its Jacobian is the transpose of the right one", f"{advice}.T?")
+        advice = (
+            "for A @ x the vjp is A.T @ upstream, and the jvp A @ tangent: which one has the .T?"
+        )
+        if wrong.is_jacobian:
+            advice = "row i has the derivatives of output i: the Jacobian of A @ x is A, not A.T"
+        said = Words("its Jacobian is the transpose of the right one", advice)
         turned = values.reshape(size, size, -1).swapaxes(0, 1)
         yield Mend(turned.reshape(values.shape), said)
 
