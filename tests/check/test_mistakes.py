@@ -210,7 +210,7 @@ OF_THE_ORACLE = {
     "all off by 1 in 10 000": "factor",
     "the upstream gradient forgotten": "upstream-ignored",
     "one entry zero": "single-entries",
-    "NaN in one entry": "single-entries",
+    "NaN in one entry": "nonfinite",
     "half the truth": "factor",
     "all off by 2 in 100 000": "factor",
     "entries reversed": "permuted",
@@ -218,7 +218,7 @@ OF_THE_ORACLE = {
     "one sign wrong": "single-entries",
     "transposed": "transposed",
     "one entry off by 2 in 100 000": "single-entries",
-    "infinity in one entry": "single-entries",
+    "infinity in one entry": "nonfinite",
 }
 OF_TORCH = {"times 2": "factor", "zeros": "zero", "upstream ignored": "upstream-ignored"}
 OF_THE_HUNT = {"elu": "single-entries", "batch_norm": "", "embedding": "row-or-column"}

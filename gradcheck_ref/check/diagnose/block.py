@@ -51,9 +51,10 @@ class Block:
         self.claim = self._both(analytic)  # NaN where it cannot be compared
         self.bar = self._both(bar, np.add)  # the largest error of the estimate
         self.slack = self._both(slack, np.add)  # numbers that differ by at most this are equal
-        self.fails = self._both(verdict == FAIL, np.logical_or)
+        self.fails = self._both(verdict == FAIL, np.logical_or) & ~self.endless
         self.agrees = self._both(agrees, np.logical_and)
-        self.known = self._both(known, np.logical_and)  # where there is an estimate
+        # Where there is an estimate, and a number to compare with it.
+        self.known = self._both(known, np.logical_and) & ~self.endless
 
     def _beside(self, name: str) -> Array:
         """Return an array of the pairs, side by side."""
@@ -68,6 +69,12 @@ class Block:
         return np.asarray((combine or _complex)(coordinates[0::2], coordinates[1::2]))
 
     # --- the claim --------------------------------------------------------------------------------
+
+    @cached_property
+    def endless(self) -> Array:
+        """Where the claim is NaN or infinite, and fails: no pattern may count these entries."""
+        fails = (self._beside("reason") == "nonfinite") & (self._beside("verdict") == FAIL)
+        return self._both(fails, np.logical_or)
 
     @property
     def part(self) -> Part:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose import calls, entries, partly
+from gradcheck_ref.check.diagnose import calls, endless, entries, partly
 from gradcheck_ref.check.diagnose.block import Block, Guess, blocks, equal
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
 from gradcheck_ref.check.diagnose.sights import Blurred, Sharp, Sight
@@ -98,6 +98,9 @@ def diagnoses_of(
 ) -> tuple[Diagnosis, ...]:
     """Name the mistakes that a failed check looks like, best first; at most one for each input.
 
+    Claims that are NaN or infinite have a diagnosis of their own. Then another one of the same
+    input is about its other entries.
+
     Faults come before numbers, and the more specific mistakes before others. Cost: no evaluation
     of ``f``, and a few passes over the claims for each repair.
 
@@ -111,8 +114,13 @@ def diagnoses_of(
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
     for block in by_input:
-        block.region = results.regions.get(block.name)
         block.is_wrong = bool(block.fails.any()) or block.name in wrong
+        if block.endless.any():
+            kind, words = endless.no_number(block)
+            certain.append(Diagnosis(kind, block.name, *words))
+            wrong -= {block.name}  # as a whole it is not known
+        else:
+            block.region = results.regions.get(block.name)
     ranked = []
     for block in by_input:
         # Where noise hides single entries, only inputs that are wrong as a whole are told.
@@ -133,7 +141,8 @@ def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[
         return
     if not block.others_differ and not block.region:
         yield entries.zero(block)
-        along = results.along.get(block.name)
+        # Lines say nothing about a claim that is no number.
+        along = None if block.endless.any() else results.along.get(block.name)
         if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
@@ -162,7 +171,7 @@ def _repaired(block: Block, results: Results) -> Iterator[Guess]:
         whole = next(one for one in results.inputs if one.name == block.name)
         sight = Blurred(block, looks, results.claims, whole)
     else:
-        sight = Sharp(block, results.along.get(block.name))
+        sight = Sharp(block, None if block.endless.any() else results.along.get(block.name))
     for found in repaired(sight):
         if found and sight.measures:
             kind, (sentence, advice) = found
@@ -187,7 +196,10 @@ def _of_another_shape(block: Block) -> Guess:
 def _only_number(block: Block, by_input: list[Block]) -> Guess:
     """Find an input that is one number, and the only wrong input of several."""
     others = [other for other in by_input if other is not block]
-    right = all(not other.fails.any() and other.significant.any() for other in others)
+    right = all(
+        not (other.fails.any() or other.endless.any()) and other.significant.any()
+        for other in others
+    )
     if block.entries > 1 or not others or not right or not block.fails.any():
         return None
     name = block.name
@@ -215,5 +227,8 @@ def _about(block: Block, found: tuple[str, Words]) -> Diagnosis:
     said = any(word in sentence for word in ("measured", "everywhere", "random lines"))
     if not (block.all_judged or said):
         all_entries = block.entries * sum(part.size for part in block.outputs)
-        sentence += f" in all {block.claim.size} measured entries, of {all_entries}"
+        measured = block.claim.size - np.count_nonzero(block.endless)
+        sentence += f" in all {measured} measured entries, of {all_entries}"
+    if block.endless.any():
+        sentence = f"where it is finite, {sentence}"
     return Diagnosis(kind, block.name, sentence, advice)

@@ -147,9 +147,15 @@ def _failed(report: Any) -> Iterator[str]:
         if len(report.inputs) > 1:
             yield inputs_as_a_whole(report)
         yield from where_it_begins(report)
+    told: list[Pair] = []
     if wrong:
-        yield _differs(report, wrong[0])
-        yield from _others(report, wrong[0])
+        told = [pair for pair in report.comparable if pair.input is wrong[0].input]
+        if any(_endless(pair).any() for pair in told):
+            yield from _no_numbers(report, told)
+        else:
+            told = wrong[:1]
+            yield _differs(report, wrong[0])
+        yield from _others(report, told)
         if len(report.inputs) > 1 and any(one.lines for one in report.inputs):
             yield inputs_as_a_whole(report)
         yield from where_it_begins(report)
@@ -159,7 +165,8 @@ def _failed(report: Any) -> Iterator[str]:
             yield f"the others: {said}; these lines also found what is wrong"
     elif agree and not only_written:
         yield f"apart from that, {agree}"
-    yield from _guesses(report)
+    yield from _without_a_value(report)
+    yield from _guesses(report, told)
 
 
 def _all_agree(report: Any) -> bool:
@@ -174,10 +181,9 @@ def _differs(report: Any, pair: Pair) -> str:
     """Say how many entries of a pair differ, and show the worst."""
     assert pair.worst is not None
     worst = report.entry(pair, *pair.worst)
-    numbers = numbers_of(worst.analytic, worst.numeric, worst.bar)
-    numbers = f"{worst.name}: {numbers}, allowed {short(worst.allowed)}"
-    if math.isnan(worst.numeric):
-        numbers = f"{worst.name}: analytic {short(worst.analytic)}, and no slope there comes near"
+    numbers = f"{worst.name}: {_numbers(worst)}"
+    if math.isfinite(worst.numeric):
+        numbers += f", allowed {short(worst.allowed)}"
     if pair.entries == 1:
         return numbers
     if report.scalar and not pair.input.is_complex:
@@ -186,6 +192,64 @@ def _differs(report: Any, pair: Pair) -> str:
     kind = "" if of == pair.entries else "measured "
     count = entries_that(wrong, of, "differs", "differ", kind)
     return f"{report.title(pair)}: {count}; worst {numbers}"
+
+
+def _numbers(entry: Any) -> str:
+    """Write the claim and the estimate, if there is one."""
+    if math.isnan(entry.numeric):
+        return f"analytic {short(entry.analytic)}, and no slope there comes near"
+    return numbers_of(entry.analytic, entry.numeric, entry.bar)
+
+
+def _endless(pair: Pair) -> Any:
+    """Return which measured claims are NaN or infinite, although f has a slope there."""
+    return (pair.reason == "nonfinite") & (pair.verdict == FAIL)
+
+
+def _no_numbers(report: Any, pairs: list[Pair]) -> Iterator[str]:
+    """Say where the claims for an input are no numbers, and what is known of its others."""
+    name = pairs[0].input.name
+    said = next(g.sentence for g in report.diagnoses if (g.kind, g.subject) == ("nonfinite", name))
+    fails = [report.entry(pair, *at) for pair in pairs for at in np.argwhere(_endless(pair))]
+    measured = [np.asarray(pair.analytic) for pair in pairs]
+    claims = [p.given.claim for p in pairs if p.given.claim is not None] or measured
+    finite = np.concatenate([np.isfinite(claim).ravel() for claim in claims])
+    others = int(np.count_nonzero(finite))
+    if len(fails) == finite.size - others < finite.size and "all of" not in said:
+        said += f" ({listed(one.name for one in fails)})"
+    shown = min(fails, key=lambda one: math.isnan(one.numeric))
+    at = f"at {shown.name} " if finite.size > 1 else ""
+    yield f"{name}: {said}; {at}{_numbers(shown)}"
+    codes = [pair.verdict[np.isfinite(one)] for pair, one in zip(pairs, measured, strict=True)]
+    yield from _the_others(others, np.concatenate(codes))
+
+
+def _the_others(others: int, codes: Any) -> Iterator[str]:
+    """Count the verdicts on other entries, of which perhaps only some were measured."""
+    verbs = {PASS: ("agrees", "agree"), FAIL: ("differs", "differ")}
+    verbs[UNSURE] = "is unsure", "are unsure"
+    counts = [(int(np.count_nonzero(codes == code)), both) for code, both in verbs.items()]
+    found = [f"{n} {both[n > 1]}" for n, both in counts if n]
+    if codes.size < others:
+        found[:1] = [f"{codes.size} were measured alone{': ' * bool(found)}{''.join(found[:1])}"]
+    if len(found) == 1 and codes.size == others:
+        verb = found[0].split(maxsplit=1)[1]
+        yield f"the {f'{others} other entries' if others > 1 else 'other entry'} {verb}"
+    elif found:
+        yield f"of the {others} other entries, {' and '.join(found)}"
+
+
+def _without_a_value(report: Any) -> Iterator[str]:
+    """Say where f itself is not finite, so that nothing was compared."""
+    names, count = list[str](), 0
+    for pair in report.pairs:
+        rows, columns = np.nonzero((pair.reason == "nonfinite") & (pair.verdict == UNSURE))
+        names += [pair.output.entry(int(k)) for k in np.unique(pair.columns[columns])]
+        count += rows.size
+    if count:
+        where = "f" if report.scalar else listed(names)
+        entries = f"{count} of {report.entries} entries" if report.entries > 1 else "the only entry"
+        yield f"not compared: {entries}, because {where} is not finite at this point"
 
 
 def _but_alike(report: Any) -> Iterator[str]:
@@ -203,11 +267,11 @@ def _but_alike(report: Any) -> Iterator[str]:
         )
 
 
-def _others(report: Any, told: Pair) -> Iterator[str]:
+def _others(report: Any, told: list[Pair]) -> Iterator[str]:
     """Summarize the other pairs in a line."""
     kinds: dict[str, list[str]] = {}
     for pair in report.ranked:
-        if pair is not told and pair.analytic is not None and pair.worst:
+        if pair not in told and pair.analytic is not None and pair.worst:
             code = int(pair.verdict[pair.worst])
             count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"
             kind = {FAIL: "also wrong", UNSURE: "unsure", PASS: "right"}[code]
@@ -216,25 +280,15 @@ def _others(report: Any, told: Pair) -> Iterator[str]:
         yield "; ".join(f"{kind}: {listed(names)}" for kind, names in kinds.items())
 
 
-def _guesses(report: Any) -> Iterator[str]:
+def _guesses(report: Any, told: list[Pair]) -> Iterator[str]:
     """Say what mistake it looks like, the most likely one for each input."""
     settled = {p.input.name for p in report.pairs if (p.reason == "ignores-input").any()}
-    advice = (
-        "look for a division by 0, the logarithm of 0 or an overflow in its formula. If the slope "
-        "of f is infinite there, is its sign right? Then check at another point"
-    )
-    guesses = [
-        (pair.input.name, "the claim has entries that are NaN or infinite", advice)
-        for pair in report.pairs
-        if (pair.reason == "nonfinite").any()
-    ]
-    guesses += [(g.subject, g.sentence, g.advice) for g in report.diagnoses]
-    kinds: dict[tuple[str, str], list[str]] = {}
-    for subject, sentence, advice in guesses:
-        if subject not in settled:
-            settled.add(subject)
-            kinds.setdefault((sentence, advice), []).append(subject)
     several = len({pair.input.name for pair in report.pairs}) > 1
-    for (sentence, advice), names in kinds.items():
-        yield f"looks like: {f'{listed(names)}: ' if several else ''}{sentence}"
+    kinds: dict[tuple[str, str, str], list[str]] = {}
+    for found in report.diagnoses:
+        if found.subject not in settled:
+            kinds.setdefault((found.kind, found.sentence, found.advice), []).append(found.subject)
+    for (kind, sentence, advice), names in kinds.items():
+        if kind != "nonfinite" or names != [pair.input.name for pair in told[:1]]:
+            yield f"looks like: {f'{listed(names)}: ' if several else ''}{sentence}"
         yield f"try: {advice}"

@@ -1,0 +1,37 @@
+"""Claims that are NaN or infinite, where no slope of f is."""
+
+import numpy as np
+
+from gradcheck_ref.check.diagnose.block import Block
+from gradcheck_ref.check.diagnose.partly import box
+from gradcheck_ref.check.mistakes.gradient import Words
+
+
+def no_number(block: Block) -> tuple[str, Words]:
+    """Count the claims that are NaN or infinite, of all entries or of those that are known."""
+    claims = block.claim if block.claims is None else block.claims
+    of, nan = claims.size, int(np.count_nonzero(np.isnan(claims)))
+    infinite = of - nan - int(np.count_nonzero(np.isfinite(claims)))
+    measured = "measured " if block.claims is None else ""
+    kinds = [f"{word} in {n}" for word, n in (("NaN", nan), ("infinite", infinite)) if n]
+    which = f"{' and '.join(kinds)} of {of} {measured}entries{_where(block)}"
+    if every := {nan: "NaN", infinite: "infinite"}.get(of):
+        which = f"{every} in all {of} {measured}entries" if of > 1 else every
+    advice = (
+        "look for a division by 0, the logarithm or the root of 0, an overflow, or a branch of "
+        "np.where that is not taken: 0 * inf is NaN, too"
+    )
+    if infinite:
+        advice += ". If the slope of f is infinite there, is its sign right?"
+    return "nonfinite", Words(f"the claim is {which}", advice)
+
+
+def _where(block: Block) -> str:
+    """Name the slice or box of several entries that these are, for every output."""
+    if block.full is None:
+        return ""
+    bad = ~np.isfinite(block.full)
+    entries = np.reshape(bad.any(axis=1), block.part.shape)
+    several = 1 < np.count_nonzero(entries) < entries.size
+    where = several and (bad == bad[:, :1]).all() and box(block.name, entries)
+    return f", all of {where}" if where else ""

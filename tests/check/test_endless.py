@@ -1,0 +1,226 @@
+"""Claims that are NaN or infinite: the report says what is true of them, and of the others."""
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient, check_jacobian, check_jvp, check_vjp
+
+RNG = np.random.default_rng(0)
+X, LARGE = RNG.normal(size=12), RNG.normal(size=100)
+A, Y = RNG.normal(size=(4, 3)), RNG.normal(size=3)
+NAN, INF = np.nan, np.inf
+
+
+def f(x):
+    return np.sum(np.sin(x) * np.arange(1, x.size + 1))
+
+
+def right(x):
+    return np.cos(x) * np.arange(1, x.size + 1)
+
+
+def with_(entries, factor=1.0):
+    """Return a gradient with other values at some entries."""
+
+    def gradient(x):
+        given = factor * right(x)
+        for entry, value in entries.items():
+            given[entry] = value
+        return given
+
+    return gradient
+
+
+def layer(x):
+    return np.tanh(A @ x)
+
+
+def of_layer(x, spoil=1.0):
+    return spoil * (1 - np.tanh(A @ x) ** 2)[:, None] * A
+
+
+def first_lines(report):
+    """Return the report up to its first advice, as one line."""
+    return report.text(1000).split("\ntry: ")[0].replace("\n", " ")
+
+
+FIRST = {  # the point, the gradient, the first sentence, what it says of the others
+    "one": (X, with_({0: NAN}), "x: the claim is NaN in 1 of 12 entries (x[0]); at x[0] analytic"
+            " nan, numeric 0.9921", "the 11 other entries agree"),
+    "three": (X, with_({0: NAN, 5: NAN, 7: NAN}), "NaN in 3 of 12 entries (x[0], x[5], x[7])",
+              "the 9 other entries agree"),
+    "all": (X, lambda x: NAN * x, "x: the claim is NaN in all 12 entries; at x[0]", ""),
+    "all but one": (X, with_(dict.fromkeys(range(11), NAN)), "in 11 of 12 entries, all of x[0:11];",
+                    "the other entry agrees"),
+    "infinite": (X, with_({0: INF, 2: -INF}), "is infinite in 2 of 12 entries (x[0], x[2])",
+                 "the 10 other entries agree"),
+    "both": (X, with_({0: NAN, 3: INF}), "the claim is NaN in 1 and infinite in 1 of 12 entries",
+             "the 10 other entries agree"),
+    "beside a wrong one": (X, with_({0: NAN, 3: 1.0}), "the claim is NaN in 1 of 12 entries (x[0])",
+                           "of the 11 other entries, 10 agree and 1 differs"),
+    "beside twice": (X, with_({0: NAN}, 2), "the claim is NaN in 1 of 12 entries (x[0])",
+                     "the 11 other entries differ"),
+    "one of many": (LARGE, with_({0: NAN}), "the claim is NaN in 1 of 100 entries (x[0])",
+                    "of the 99 other entries, 10 were measured alone: 10 agree"),
+    "many of many": (LARGE, with_(dict.fromkeys(range(40), NAN)), "40 of 100 entries, all of x[0:4",
+                     "of the 60 other entries,"),
+    "one number": (X[:1], lambda x: NAN * x, "x: the claim is NaN; analytic nan, numeric", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "gradient", "said", "others"), FIRST.values(), ids=FIRST)
+def test_the_first_lines_count_the_claims_that_are_no_numbers(x, gradient, said, others):
+    report = check_gradient(f, x, gradient)
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+    first = first_lines(report)
+    assert said in first
+    assert others in first if others else "other entr" not in first
+    assert report.diagnoses[0].kind == "nonfinite"
+    assert "only" not in report.text(1000).split("entry  ")[0]
+
+
+FORMS = {
+    "vjp": lambda J, x: check_vjp(layer, x, lambda u, x: u @ J(x)),
+    "jvp": lambda J, x: check_jvp(layer, x, lambda t, x: J(x) @ t),
+    "jacobian": lambda J, x: check_jacobian(layer, x, J),
+    # Of second order: a Hessian is the Jacobian of a gradient, and a vjp of a vjp its product.
+    "hessian": lambda J, x: check_jacobian(
+        lambda x: x * layer(x)[:3], x, lambda x: np.diag(layer(x)[:3]) + x[:, None] * J(x)[:3]
+    ),
+    "vjp of a vjp": lambda J, x: check_vjp(
+        lambda x: x * layer(x)[:3], x, lambda u, x: u * layer(x)[:3] + (u * x) @ J(x)[:3]
+    ),
+}
+NO_NUMBERS = {
+    "a row": (np.array([[NAN], [1], [1], [1]]), "NaN"),
+    "a column": (np.array([[1, NAN, 1]]), "NaN"),
+    "everything": (np.full((4, 3), NAN), "NaN in all"),
+    "infinite": (np.array([[INF, 1, 1]]), None),  # 0 * inf makes some of these NaN
+}
+
+
+@pytest.mark.parametrize("check", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(("spoil", "said"), NO_NUMBERS.values(), ids=NO_NUMBERS)
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_every_check_says_so_and_passes_the_right_one(check, spoil, said):
+    assert check(of_layer, Y).verdict == "pass"
+    report = check(lambda x: of_layer(x, spoil), Y)
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+    first = first_lines(report)
+    assert first.startswith("FAIL  x: the claim is ")
+    assert said is None or said in first
+    assert {one.kind for one in report.diagnoses} == {"nonfinite"}
+    claim = np.concatenate([pair.analytic for pair in report.pairs], axis=1)
+    nan, infinite = np.isnan(claim).sum(), np.isinf(claim).sum()
+    for word, count in ("NaN", nan), ("infinite", infinite):
+        if count == claim.size:
+            assert f"the claim is {word} in all {count} entries" in first
+        elif count:
+            assert f"{word} in {count} " in first
+        else:
+            assert word not in first
+
+
+@pytest.mark.parametrize(
+    ("gradient", "kind", "said"),
+    [
+        (with_({0: NAN}, 2), "factor", "where it is finite, every entry is 2 x the numeric value"),
+        (with_({0: NAN}, -1), "sign", "where it is finite, the sign is wrong"),
+        (with_({0: NAN, 3: 1.0}), "single-entries", "where it is finite, x[3] is wrong"),
+        (with_({0: INF}, 0), "zero", "where it is finite, it is zero everywhere"),
+    ],
+    ids=["twice", "minus", "another entry", "zero"],
+)
+@pytest.mark.parametrize("x", [X, LARGE], ids=["small", "large"])
+def test_the_finite_claims_have_a_diagnosis_of_their_own(x, gradient, kind, said):
+    report = check_gradient(f, x, gradient)
+    found = {one.kind: one.sentence for one in report.diagnoses}
+    if kind in ("single-entries", "zero") and x is LARGE:
+        return  # most of the others were not measured
+    assert list(found) == ["nonfinite", kind]
+    assert found[kind].startswith(said)
+    if x is LARGE:
+        assert found[kind].endswith(" in all 10 measured entries, of 100")
+
+
+def two(a, b):
+    return f(a) * np.sum(b**2)
+
+
+@pytest.mark.parametrize(("factor", "kinds"), [(2, ["nonfinite"]), (1, ["nonfinite", "factor"])])
+def test_another_input_is_told_apart(factor, kinds):
+    def gradients(a, b):
+        return with_({0: NAN})(a) * np.sum(b**2), factor * b * f(a)
+
+    report = check_gradient(two, (X, Y), gradients)
+    assert [one.kind for one in report.diagnoses] == kinds
+    assert report.text(1000).split("\n")[2] == (
+        "right: b" if factor == 2 else "also wrong: b (3 of 3)"
+    )
+
+
+def test_no_input_is_the_only_wrong_one_beside_nan():
+    def gradients(a, b):
+        return with_({0: NAN})(a) * b, 1.5 * f(a) + 0.1
+
+    report = check_gradient(lambda a, b: f(a) * b, (X, 0.5), gradients)
+    assert "only" not in str(report)
+
+
+# --- f itself is not finite --------------------------------------------------------------------
+
+
+def with_a_nan(x):
+    return layer(x) + np.array([0, NAN, 0, 0])
+
+
+NOT_F = "not compared: 3 of 12 entries, because output[1] is not finite at this point"
+
+
+def test_the_claim_is_not_blamed_for_a_value_of_f():
+    report = check_jacobian(with_a_nan, Y, of_layer)
+    assert (report.verdict, report.reason) == ("unsure", "nonfinite")
+    report = check_jacobian(with_a_nan, Y, lambda x: of_layer(x, 2))
+    assert [one.kind for one in report.diagnoses] == ["factor"]
+    assert "claim is" not in report.text(1000)
+    assert NOT_F in report.text(1000)
+
+
+def test_a_nan_of_f_in_the_claim_for_other_outputs_is_told_with_its_cause():
+    spoil = np.array([[1], [NAN], [1], [1]])  # a product with any upstream is NaN, too
+    report = check_vjp(with_a_nan, Y, lambda u, x: u @ of_layer(x, spoil))
+    assert "x: the claim is NaN in all 12 entries" in first_lines(report)
+    assert NOT_F in report.text(1000)
+
+
+def test_the_parts_of_complex_entries_are_counted():
+    z = np.array([0.5 + 1j, -1 + 0.2j, 2 - 1j])
+    report = check_gradient(
+        lambda z: np.sum(np.abs(z) ** 2), z, lambda z: np.where(np.arange(3) == 1, NAN, 2 * z)
+    )
+    first = first_lines(report)
+    assert "the claim is NaN in 1 of 6 entries" in first
+    assert "of the 5 other entries, 4 agree and 1 differs" in first
+    assert {one.kind for one in report.diagnoses} == {"nonfinite"}
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (40, 50)], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("entries", "where"),
+    [(np.s_[3], "all of row 3 of W"), (np.s_[:, 1], "all of column 1 of W"),
+     (np.s_[1:3, :2], "all of W[1:3, 0:2]"), (([0, 2], [0, 1]), "")],
+    ids=["row", "column", "box", "here and there"],
+)  # fmt: skip
+def test_the_slice_of_these_claims_is_named(shape, entries, where):
+    W = RNG.normal(size=shape)
+
+    def gradient(W):
+        given = np.cos(W)
+        given[entries] = NAN
+        return given
+
+    report = check_gradient(lambda W: np.sum(np.sin(W)), W, gradient)
+    count = int(np.isnan(gradient(W)).sum())
+    said = f"the claim is NaN in {count} of {W.size} entries{where and f', {where}'}"
+    assert report.diagnoses[0].sentence == said
+    assert said in first_lines(report)
