@@ -289,6 +289,40 @@ def test_a_list_of_gradients_that_grows_is_right_only_at_the_first_call(kept, ve
         assert report.faults[0].sentence.startswith("at the second call grads gives no gradient")
 
 
+class Noisy:
+    """A function that multiplies by random numbers, which its gradient uses again, or others."""
+
+    def __init__(self, of_f, of_gradient):
+        self.rng, self.share, self.own = np.random.default_rng(0), of_f, of_gradient
+        self.factor = np.ones(3)
+
+    def __call__(self, x):
+        self.factor = 1 + self.share * self.rng.normal(size=3)
+        return np.sum(self.factor * x**2)
+
+    def gradient(self, x):
+        return 2 * x * (self.factor + self.own * self.rng.normal(size=3))
+
+
+@pytest.mark.parametrize(
+    ("of_f", "of_gradient", "verdict"),
+    [
+        (0.5, 0, "unsure"),
+        (1e-3, 0, "unsure"),
+        (1e-3, 0.5, "fail"),
+        (0, 0.5, "fail"),
+        (0, 0, "pass"),
+    ],
+    ids=["both", "both a little", "the gradient more than f", "the gradient", "neither"],
+)
+def test_a_gradient_that_changes_as_f_does_is_no_fault(of_f, of_gradient, verdict):
+    noisy = Noisy(of_f, of_gradient)
+    report = check_gradient(noisy, X, noisy.gradient)
+    assert (report.verdict, report.reason) == (
+        verdict, "ok" if verdict == "pass" else "nondeterministic"
+    )  # fmt: skip
+
+
 # --- f itself ----------------------------------------------------------------------------------
 
 

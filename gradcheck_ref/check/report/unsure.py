@@ -137,7 +137,10 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
         "budget": f"{_more_evaluations(report)}, or check fewer inputs at once",
         "noise": in_float64,
         "zero": "check at another point, such as one before the optimum",
-        "nondeterministic": "seed the random numbers in f, so that equal inputs give equal values",
+        "nondeterministic": (
+            "seed the random numbers in f, or let every call begin in the same state, so that "
+            "equal inputs give equal values"
+        ),
         "step-underflow": (
             f"rescale {pair.input.name}, check it at a smaller value, or pass it as float64 if "
             "its dtype is shorter"
