@@ -90,21 +90,26 @@ def alike(analytic: float, numeric: float, bar: float, error: float) -> tuple[st
     """Write claim and estimate to the same decimal place.
 
     That is the fourth digit of the larger one, or a later one if that does not show ``error``, the
-    difference; but no digit beyond the error bar. A known number that would become 0 gets a digit.
+    difference; but no digit of the estimate beyond the error bar, nor of the claim, unless it takes
+    one to show the difference. A known number that would become 0 gets a digit.
 
     >>> alike(0.8127, 0.2709, 2e-11, 0.5418)
     ('0.8127', '0.2709')
     >>> alike(0.3, 0.5, 0.02, 0.2)
     ('0.30', '0.50')
+    >>> alike(1.5, 0.0, 1.0, 1.5)
+    ('1.5', '0')
     """
     sizes = [abs(value) for value in (analytic, numeric) if value and math.isfinite(value)]
     top = _place(max(sizes, default=1.0))
     last = top - 3 if sizes else 0
     if 0 < error < math.inf:
         last = min(last, _place(error) - 1)
+    of_claim = last
     if 0 < bar < math.inf:
         last = max(last, min(_place(bar), top))
-    return _to_place(analytic, last, top, 0.0), _to_place(numeric, last, top, bar)
+        of_claim = min(last, _place(error) - 1) if bar < error < math.inf else last
+    return _to_place(analytic, of_claim, top, 0.0), _to_place(numeric, last, top, bar)
 
 
 def _place(size: float) -> int:
