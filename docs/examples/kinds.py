@@ -16,6 +16,9 @@ LOOK = {
     "is never written.",
     "phase": "Look for the absolute value of z in place of z, or for a formula for real numbers.",
     "mean-and-spread": "Differentiate the mean, the variance or the norm, too: they depend on x.",
+    "not-projected": "Differentiate the length of x, too, by which f divides it.",
+    "another-frame": "Look for a rotation that is missing, or for one too many: the frame may be "
+    "that of a body or of the world.",
     "nonfinite": "Look for a division by 0, the logarithm or the root of 0, an overflow, or a "
     "branch of np.where that is not taken.",
     "not-zero": "Look for a mask or a condition of f that the gradient lacks, or for an input that "

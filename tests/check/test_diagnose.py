@@ -262,6 +262,10 @@ def standardised_vjp(u, x):
 
 
 # id: f, inputs, right vjp, wrong vjp, subject, kind, what must be said
+UNIT = np.array([0.6, -0.64, 0.48])
+TURN = np.array([[np.cos(4 * np.pi / 18), -np.sin(4 * np.pi / 18)],
+                 [np.sin(4 * np.pi / 18), np.cos(4 * np.pi / 18)]])  # fmt: skip
+
 ARRAY = {
     "factor-not-for-both-inputs": (
         lambda X, b: np.sinh(X) + b, (X, np.array([0.3, -0.9])),
@@ -316,6 +320,18 @@ ARRAY = {
         lambda u, x: A.T @ u[0] * np.cos(x) - u[1] * np.sin(x),
         lambda u, x: A @ u[0] * np.cos(x) - u[1] * np.sin(x),
         "x", "some-outputs", "it is wrong for output[0], and right for the other outputs"),
+    "a-length-that-is-divided-by": (
+        lambda x: A[:2] @ (x / np.linalg.norm(x)), UNIT,
+        lambda u, x: (np.eye(3) - np.outer(x, x)) @ A[:2].T @ u, lambda u, x: A[:2].T @ u,
+        "x", "not-projected", "for each output it is the numeric value plus a multiple of x"),
+    "in-the-frame-of-the-body": (
+        lambda x: TURN @ A[:2] @ np.sin(x), VECTOR[:3],
+        lambda u, x: (TURN @ A[:2]).T @ u * np.cos(x), lambda u, x: A[:2].T @ u * np.cos(x),
+        "x", "another-frame", "right when the outputs are turned by 40 degrees"),
+    "an-entry-that-is-read-twice": (
+        lambda x: x[[1, 4, 1, 0]], VECTOR, lambda u, x: np.array([u[3], u[0] + u[2], 0, 0, u[1]]),
+        lambda u, x: np.array([u[3], u[2], 0, 0, u[1]]),
+        "x", "single-entries", "only x[1] is wrong, of 5 entries"),
     "another-input": (
         lambda a, b: np.sin(a) + b**3, (VECTOR, VECTOR[::-1]),
         lambda u, a, b: (u * np.cos(a), u * 3 * b**2), lambda u, a, b: (u * 3 * b**2,) * 2,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose import calls, endless, entries, partly
+from gradcheck_ref.check.diagnose import calls, endless, entries, jacobians, partly
 from gradcheck_ref.check.diagnose.block import Block, Guess, blocks, equal
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
 from gradcheck_ref.check.diagnose.sights import Blurred, Sharp, Sight
@@ -32,6 +32,8 @@ OF_ALL = (
     entries.few_digits,
     entries.rounded,
     entries.tolerance,
+    jacobians.along_the_input,
+    jacobians.another_frame,
 )
 
 # Patterns of some entries. All others must be known to be right.

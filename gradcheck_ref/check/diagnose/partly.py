@@ -52,6 +52,9 @@ def place(block: Block) -> Guess:
     advice = f"what is special about {listed}? Look at indices, edges and branches"
     if not claim.any():
         advice = f"does a loop, a slice, a mask or a condition leave {listed} out?"
+    elif not (block.region or block.claim[block.fails].any()):
+        advice = f"it is right for some outputs, and 0 for others: is {listed} used several times, "
+        advice += "and its gradient assigned, not added? Use np.add.at, or +="
     are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
     only = "only " if block.others_pass else ""
     said = f"{only}{listed} {are} {how}, of {of or f'{block.entries} entries'}{_there(block)}"
