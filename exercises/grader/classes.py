@@ -6,18 +6,21 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from course import Exercise
 from grader import traces
+from grader.clock import POLL, Clock, offspring, wait_for_a_processor
 from grader.grading import Loaded, grade, load_checks
-from grader.limits import START_SECONDS, Limits
+from grader.limits import PATIENCE, QUIET_SECONDS, START_SECONDS, Limits
 from grader.report import Report, clean_name, software
 from grader.wall import Wall
+
+LOOK_SECONDS = 1.0  # between two looks at the clock of a process that grades
 
 
 def submissions(folder: Path) -> list[Path]:
@@ -64,35 +67,57 @@ class Task:
     exercises: tuple[Exercise, ...]
     wall: Wall
     limits: Limits
-    seconds: float  # for a submission, by the clock of the main process
+    seconds: float  # for a submission, with the work of the checks
     jobs: int  # how many are graded at a time
 
 
 def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
     """Grade submissions, several at a time; yield each folder and report as soon as it is ready.
 
-    If a process dies, or takes too long, only its submission is lost, and the process is replaced.
+    If something cannot be graded, it is tried once more, when all the rest is done: alone.
     """
     loaded = load_checks(task.exercises)  # a mistake in them is found before any process starts
+    everything = [one.exercise.name for one in loaded]
+    again: dict[Path, Report] = {}
+    with contextlib.closing(_graded({one: everything for one in folders}, loaded, task)) as graded:
+        for folder, report in graded:
+            if report.failed:
+                again[folder] = report
+            else:
+                yield folder, report
+    if again:
+        wait_for_a_processor(QUIET_SECONDS)
+    failed = {one: [e.name for e in report.exercises if e.failed] for one, report in again.items()}
+    with contextlib.closing(_graded(failed, loaded, replace(task, jobs=1))) as graded:
+        for folder, report in graded:
+            yield folder, again[folder].completed_by(report)
+
+
+def _graded(
+    work: Mapping[Path, Sequence[str]], loaded: Sequence[Loaded], task: Task
+) -> Generator[tuple[Path, Report], None, None]:
+    """Grade these exercises of each submission, several submissions at a time.
+
+    If a process dies, or takes too long, only its submission is lost, and the process is replaced.
+    """
     traces.adopt_orphans()
     resource_tracker.ensure_running()  # a child of this process, not of a submission
     before = traces.children()
-    waiting = list(reversed(folders))
+    waiting = list([*work.items()][::-1])
     markers: list[Marker] = []
     try:
-        markers += (Marker(task) for _ in range(min(task.jobs, len(folders))))
+        markers += (Marker(task) for _ in range(min(task.jobs, len(work))))
         while markers:
-            # Wait until a process answers, or the time of one is over.
-            soonest = min(marker.deadline for marker in markers)
+            # Wait until a process answers, or the time of one may be over.
+            soonest = min(marker.look_at for marker in markers)
             wait([one.connection for one in markers], max(soonest - time.monotonic(), 0))
-            now = time.monotonic()
-            over = [one for one in markers if one.connection.poll() or now >= one.deadline]
-            for marker in over:
+            ready = [one for one in markers if one.connection.poll() or one.is_over()]
+            for marker in ready:
                 folder, report = marker.folder, marker.report(loaded)
                 if not waiting:
                     marker.kill()
                 if marker.process.is_alive():
-                    marker.begin(waiting.pop())
+                    marker.begin(*waiting.pop())
                 else:
                     markers.remove(marker)
                     traces.sweep(before | {other.process.pid for other in markers})
@@ -111,7 +136,7 @@ class Marker:
     def __init__(self, task: Task) -> None:
         self.task = task
         self.folder: Path | None = None  # of its submission
-        self.deadline = time.monotonic() + START_SECONDS
+        self.names: Sequence[str] = ()  # of the exercises to grade
         spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
         self.connection, theirs = spawned.Pipe()
         self.process = spawned.Process(target=_mark, args=(theirs, task))
@@ -122,12 +147,27 @@ class Marker:
         finally:
             signal.signal(signal.SIGINT, before)
         theirs.close()
+        self._may_take(START_SECONDS)
 
-    def begin(self, folder: Path) -> None:
+    def begin(self, folder: Path, names: Sequence[str]) -> None:
         """Give it a submission."""
-        self.folder, self.deadline = folder, time.monotonic() + self.task.seconds
+        self.folder, self.names = folder, names
+        self._may_take(self.task.seconds)
         with contextlib.suppress(OSError):  # it has died; the main process will notice
-            self.connection.send(folder)
+            self.connection.send((folder, names))
+
+    def _may_take(self, seconds: float) -> None:
+        number = self.process.pid or 0
+        self.clock, self.seconds = Clock(lambda: {number, *offspring(number)}), seconds
+        self.look_at = time.monotonic() + min(seconds, LOOK_SECONDS)
+
+    def is_over(self) -> bool:
+        """Whether it has used its time."""
+        if time.monotonic() < self.look_at:
+            return False
+        left = self.seconds - self.clock.read(look=True)
+        self.look_at = time.monotonic() + min(max(left, POLL), LOOK_SECONDS)
+        return left <= 0 or self.clock.elapsed > PATIENCE * self.seconds
 
     def report(self, loaded: Sequence[Loaded]) -> Report | None:
         """Return the report on its submission; None if it has none, because it has just started.
@@ -146,7 +186,11 @@ class Marker:
             raise ValueError("a process that grades cannot be started")
         return Report(
             clean_name(self.folder.name),
-            tuple(one.without_points(problem, failed=True) for one in loaded),
+            tuple(
+                one.without_points(problem, failed=True)
+                for one in loaded
+                if one.exercise.name in self.names
+            ),
             self.task.wall.name,
             software=software(self.task.exercises),
         )
@@ -164,4 +208,6 @@ def _mark(connection: Connection, task: Task) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):  # the main process has ended
         connection.send(None)  # it is ready
         while True:
-            connection.send(grade(connection.recv(), loaded, task.wall, task.limits))
+            folder, names = connection.recv()
+            chosen = [one for one in loaded if one.exercise.name in names]
+            connection.send(grade(folder, chosen, task.wall, task.limits))

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from course import Course, Exercise, missing
-from grader.limits import Limits
+from grader.limits import QUIET_SECONDS, Limits
+from grader.processors import processors
 from screen import say, short
 
 DONE, NOT_ALL, CANNOT = 0, 1, 2
@@ -41,7 +42,7 @@ def add_commands(commands: Any) -> None:
     _add_path(one, "reports", "a text for each of the class", "FOLDER")
     open_ones = "the same to hand out: no held-out value, no notes"
     _add_path(one, "student-reports", open_ones, "FOLDER")
-    one.add_argument("--jobs", type=_whole, default=os.cpu_count() or 1, help="so many at a time")
+    one.add_argument("--jobs", type=_whole, default=processors(), help="so many at a time")
     seconds = "for each exercise of a submission"
     one.add_argument("--seconds", type=_whole, default=Limits.seconds, help=seconds)
     one.add_argument(
@@ -164,10 +165,17 @@ def _grade_one(
     folder: Path, exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
 ) -> int:
     """Write the report for each chosen platform, and print it."""
+    from grader.clock import wait_for_a_processor
     from grader.grading import grade, load_checks
     from grader.writers import WRITERS, text
 
-    report = grade(folder, load_checks(exercises), wall, Limits(seconds=options.seconds))
+    checks, limits = load_checks(exercises), Limits(seconds=options.seconds)
+    report = grade(folder, checks, wall, limits)
+    if report.failed:
+        failed = [one.name for one in report.exercises if one.failed]
+        wait_for_a_processor(QUIET_SECONDS)
+        again = [one for one in checks if one.exercise.name in failed]
+        report = report.completed_by(grade(folder, again, wall, limits))
     asked = ((getattr(options, platform), write) for platform, write in WRITERS.items())
     made = [(path, write(report)) for path, write in asked if path]  # before any is written
     for path, content in made:

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from course import Exercise, Outcome, checks_of, judge, not_run
+from grader.clock import TooSlowError, no_longer_than
 from grader.handed_in import HandedIn, NotTakenError, look
-from grader.kernel import TooSlowError, no_longer_than
-from grader.limits import PACKAGE_SECONDS, START_SECONDS, Limits
+from grader.limits import PACKAGE_SECONDS, Limits
 from grader.link import Link
+from grader.process import NotGradedError
 from grader.report import GradedExercise, Report, clean, clean_name, graded_exercise, software
 from grader.wall import Wall
 
@@ -58,7 +59,7 @@ def grade_exercise(
             limits = replace(limits, load_seconds=PACKAGE_SECONDS)
         link = Link(path.name.lower(), source, limits, wall)
         # The checks have limits, too: a submission can keep them busy.
-        with no_longer_than(2 * limits.seconds + START_SECONDS), in_memory(limits), link:
+        with no_longer_than(limits.seconds, time.process_time), in_memory(limits), link:
             outcome = judge(
                 exercise,
                 path,
@@ -74,6 +75,8 @@ def grade_exercise(
         return replace(graded_exercise(outcome), printed=printed, notes=tuple(notes))
     except NotTakenError as error:
         return loaded.without_points(str(error), failed=error.failed)
+    except NotGradedError as error:
+        return loaded.without_points(str(error), failed=True)
     except TooSlowError:
         return loaded.without_points("the checks could not finish with its answers in time")
     except Exception as error:  # an error of the grader: only this report is lost

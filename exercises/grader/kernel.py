@@ -6,15 +6,13 @@ A plot that cannot be drawn, ``input()`` or ``sys.exit()`` take nothing away fro
 import __future__
 
 import ast
-import contextlib
 import linecache
 import re
-import signal
 import sys
 import textwrap
-import time
-from collections.abc import Iterator
 from types import ModuleType
+
+from grader.clock import Clock, TooSlowError, no_longer_than
 
 MARK = "# %%"  # the line before each cell, as editors write it
 # Lines that a kernel understands and Python does not: %timeit f(x), !ls, names = !ls, f?, ?f
@@ -35,7 +33,7 @@ class Kernel:
         self.first_failure: BaseException | None = None  # in a notebook failing cells are common
         self.module = ModuleType(f"submission_{path.partition('.')[0]}")
         self.module.__file__ = path
-        self._end = time.monotonic() + seconds
+        self._clock, self._end = Clock(), seconds
         self.failed: dict[str, BaseException] = {}  # by the names that it would define
         self._flags = 0  # of __future__
         sys.modules[self.module.__name__] = self.module  # dataclasses look up their module
@@ -62,7 +60,8 @@ class Kernel:
             try:
                 code = compile(ast.Module([node], []), self.path, "exec", self._flags, True)
                 self._flags |= code.co_flags & __future__.annotations.compiler_flag
-                with no_longer_than((self._end - time.monotonic()) / 2):
+                seconds = (self._end - self._clock.read()) / 2
+                with no_longer_than(seconds, self._clock.read):
                     exec(code, vars(self.module))
             except BaseException as error:
                 if isinstance(error, TooSlowError):
@@ -87,23 +86,3 @@ def _tree(cell: str, path: str) -> ast.Module:
             if not found:
                 raise
             lines[at] = f"{found[1]}pass"
-
-
-class TooSlowError(BaseException):
-    """Code takes more than its share of the time; ``except Exception`` does not stop it."""
-
-
-@contextlib.contextmanager
-def no_longer_than(seconds: float) -> Iterator[None]:
-    """Raise ``TooSlowError`` in the main thread when the time is over."""
-
-    def stop(*_: object) -> None:
-        raise TooSlowError("it took too long: is there an endless loop?")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

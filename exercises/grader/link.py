@@ -12,7 +12,7 @@ from typing import Any
 
 from course import StoppedError
 from grader import wire
-from grader.limits import START_SECONDS, Limits
+from grader.limits import PATIENCE, Limits
 from grader.process import Process, TooLongError
 from grader.wall import Wall
 
@@ -65,7 +65,9 @@ class Link(AbstractContextManager["Link"]):
         self._process: Process | None = None
         self._started = 0  # how often
         self._functions: list[Callable[..., Any]] = []  # of the grader, passed to the submission
-        self._deadlines = [time.monotonic() + limits.seconds]
+        self._spent = 0.0  # the time of processes that have ended, by their clocks
+        self._ends = [limits.seconds]  # of the calls that are going on, in that time
+        self._busy_at = time.monotonic() + PATIENCE * limits.seconds
         self._patience = limits.call_seconds
         self._slow: Any = []  # lines that took too long at an earlier loading
 
@@ -114,12 +116,14 @@ class Link(AbstractContextManager["Link"]):
         line = wire.dumps(message, self._refer)
         # Each start gets time for loading: a slow import is not the call that took too long.
         loading = self.limits.call_seconds + self.limits.load_seconds
-        soon = time.monotonic() + (loading if message["do"] == "load" else self._patience)
-        self._deadlines.append(min(soon, self._deadlines[-1]))
+        used = self._spent + process.clock.read()
+        seconds = loading if message["do"] == "load" else self._patience
+        self._ends.append(min(used + seconds, self._ends[-1]))
+        process.until(self._ends[-1] - self._spent, used - self._spent)
         try:
             while True:
                 process.send(line)
-                reply = wire.loads(process.receive(self._deadlines[-1]), self._resolve)
+                reply = wire.loads(process.receive(), self._resolve)
                 if not isinstance(reply, dict):
                     raise ValueError("no message")
                 if "do" not in reply:
@@ -135,7 +139,8 @@ class Link(AbstractContextManager["Link"]):
             self._end()
             raise StoppedError(f"its answer could not be understood: {error}") from None
         finally:
-            self._deadlines.pop()
+            self._ends.pop()
+            process.until(self._ends[-1] - self._spent, used - self._spent)
         if raised:
             raise raised
         return reply
@@ -157,26 +162,25 @@ class Link(AbstractContextManager["Link"]):
 
     def _start(self) -> None:
         """Start a process and have the submission loaded in it."""
-        if time.monotonic() > self._deadlines[0]:
+        if self._spent >= self._ends[0]:
             raise StoppedError(f"the {self.limits.seconds:g} seconds for this exercise are over")
-        begun = time.monotonic()
-        self._process = Process(self.wall, self.limits)
+        self._process = Process(self.wall, self.limits, self._busy_at)
         self._started += 1
         try:
-            self._process.receive(begun + START_SECONDS)  # before any code of the submission runs
-            self._deadlines[0] += time.monotonic() - begun  # a slow start is not its fault
+            self._process.wait_until_ready()
             source = self.source.decode("latin-1")  # bytes, each as a character
             seconds = SHARE_OF_CELLS * (self.limits.call_seconds + self.limits.load_seconds)
             file = {"path": self.name, "source": source, "skipped": self._slow}
             reply = self._exchange({"do": "load", "seconds": seconds, **file})
             self._slow = reply.get("value", [])
             self.failed = wire.exception(reply["failed"]) if reply.get("failed") else None
-        except Exception:
+        except BaseException:
             self._end()
             raise
 
     def _end(self) -> None:
         if self._process is not None:
+            self._spent += self._process.clock.read(look=True)
             self._process.end()
             self.printed = self.printed or self._process.printed
             self._process = None

@@ -9,7 +9,8 @@ import time
 
 from course import StoppedError
 from grader import traces
-from grader.limits import Limits
+from grader.clock import POLL, TELLS_DELAYS, Clock, offspring
+from grader.limits import START_SECONDS, Limits
 from grader.wall import Wall
 
 SIGNALLED = 128  # bubblewrap, like a shell, adds this to the number of a signal
@@ -20,10 +21,18 @@ class TooLongError(StoppedError):
     """It took too long."""
 
 
-class Process:
-    """A running process to exchange lines with. After a ``StoppedError``, end it."""
+class NotGradedError(BaseException):
+    """The machine is too busy to say anything about the submission; no check may catch this."""
 
-    def __init__(self, wall: Wall, limits: Limits) -> None:
+
+class Process:
+    """A running process to exchange lines with. After a ``StoppedError``, end it.
+
+    Limits of time are those of its ``clock``; ``busy_at`` is the time of ``time.monotonic()`` when
+    the machine is called too busy.
+    """
+
+    def __init__(self, wall: Wall, limits: Limits, busy_at: float = float("inf")) -> None:
         traces.adopt_orphans()
         self.limits = limits
         self.printed, self._printed_bytes = b"", 0
@@ -36,9 +45,23 @@ class Process:
         self._to, self._from, self._output = (stream.fileno() for stream in self._streams)
         self._heard = [self._from, self._output]
         self._outgoing, self._incoming = bytearray(), bytearray()
+        self.clock = self._new_clock()
+        self._busy_at = busy_at
+        self.until(START_SECONDS)
         # Subtle: it may read nothing. Nothing here may wait for it without a time limit.
         for end in (self._to, *self._heard):
             os.set_blocking(end, False)
+
+    def _new_clock(self) -> Clock:
+        return Clock(lambda: offspring(os.getpid(), self._before))
+
+    def wait_until_ready(self) -> None:
+        """Wait for its first line, before any code of the submission runs; then its time begins."""
+        try:
+            self.receive()
+        except StoppedError as stop:
+            raise NotGradedError(f"its process could not be started: {stop}") from None
+        self.clock = self._new_clock()
 
     def send(self, line: bytes) -> None:
         """Send as much of a line as it takes now; ``receive`` sends the rest."""
@@ -47,17 +70,23 @@ class Process:
         self._outgoing += line
         self._write()
 
-    def receive(self, deadline: float) -> bytes:
-        """Wait for a line until a time of ``time.monotonic()``."""
+    def until(self, limit: float, used: float = 0.0) -> None:
+        """Set the limit of what its clock may show; ``used`` is what it shows, or less."""
+        self._limit = limit
+        self._look_at = time.monotonic() + min(max(limit - used, 0.02), POLL)
+
+    def receive(self) -> bytes:
+        """Wait for a line."""
         while b"\n" not in self._incoming:
-            self._turn(deadline - time.monotonic())
+            self._turn()
         line, _, self._incoming = self._incoming.partition(b"\n")
         return bytes(line)
 
-    def _turn(self, seconds: float) -> None:
+    def _turn(self) -> None:
         """Send and receive as much as possible now."""
-        if seconds <= 0:
-            raise TooLongError("it took too long: is there an endless loop?")
+        if time.monotonic() >= self._look_at:
+            self._look_at_the_clock()
+        seconds = max(self._look_at - time.monotonic(), 0)
         unsent = [self._to] if self._outgoing else []
         readable, writable, _ = select.select(self._heard, unsent, [], seconds)
         if writable:
@@ -77,6 +106,20 @@ class Process:
                 raise StoppedError(f"the answer has more than {self.limits.answer:,} bytes")
             if not data:
                 raise StoppedError(self._how_it_ended())
+
+    def _look_at_the_clock(self) -> None:
+        """End it if its time is over, or if it gets too little time; otherwise look again later."""
+        used, cpu = self.clock.read(look=True), self.clock.cpu
+        idle = cpu < used / 2
+        if used >= self._limit and (TELLS_DELAYS or not idle):
+            why = "does it sleep, or wait for something?" if idle else "is there an endless loop?"
+            raise TooLongError(f"it took too long: {why}")
+        if used >= self._limit or time.monotonic() >= self._busy_at:
+            raise NotGradedError(
+                f"the machine was too busy: {cpu:.1f} seconds of processor time in "
+                f"{self.clock.elapsed:.0f} seconds; grade it again when there is less other work"
+            )
+        self.until(self._limit, used)
 
     def _write(self) -> None:
         try:

@@ -3,7 +3,7 @@
 import platform
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -81,6 +81,12 @@ class Report:
     def failed(self) -> bool:
         """Whether some exercise could not be graded."""
         return any(exercise.failed for exercise in self.exercises)
+
+    def completed_by(self, later: "Report") -> "Report":
+        """Put the exercises of a later attempt in the place of those that could not be graded."""
+        found = {exercise.name: exercise for exercise in later.exercises}
+        exercises = tuple(found.get(one.name, one) for one in self.exercises)
+        return replace(self, exercises=exercises, seconds=self.seconds + later.seconds)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as values that JSON can hold."""

@@ -19,6 +19,7 @@ from grader.report import FORMAT_VERSION, Report, from_dict, number, software
 from grader.writers import as_json, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
+NOT_GRADED = "not graded"  # in the place of points
 Rows = list[list[str]]
 GRADEBOOKS = {
     # Canvas finds a student by one of these ids; Moodle asks on import what each column means.
@@ -81,15 +82,20 @@ def scores(
     rows = [head]
     for report in reports:
         student = [_cell(identity(report.submission, by))] if by else []
-        points = [exercise.earned for exercise in report.exercises]
-        points += [check.earned for check in report.checks if checks]
-        points += [report.earned, report.points]
+        points = [_points(e.earned, failed=e.failed) for e in report.exercises]
+        if checks:
+            points += [
+                _points(c.earned, failed=e.failed) for e in report.exercises for c in e.checks
+            ]
+        points += [_points(report.earned, failed=report.failed), number(report.points)]
         looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
         look_at = "; ".join(filter(None, looks))
-        rows.append(
-            [_cell(report.submission), *student, *map(number, points), report.wall, look_at]
-        )
+        rows.append([_cell(report.submission), *student, *points, report.wall, look_at])
     return rows
+
+
+def _points(earned: float, *, failed: bool) -> str:
+    return NOT_GRADED if failed else number(earned)
 
 
 def gradebook(

@@ -113,7 +113,7 @@ def lay_out(tools: Path) -> None:
     (tools / "homes").mkdir(mode=0o711)
     lib = tools / "lib"
     (lib / "grader").mkdir(parents=True)
-    for name in ("__init__", "kernel", "wire", "worker"):
+    for name in ("__init__", "clock", "kernel", "wire", "worker"):
         shutil.copy(HERE / "grader" / f"{name}.py", lib / "grader")
     without = shutil.ignore_patterns("vectors", "generate")
     shutil.copytree(Path(gradcheck_ref.__file__).parent, lib / "gradcheck_ref", ignore=without)

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 PLAIN = (bool, int, float, str, type(None))
+# Whoever knows how Python hashes can make a mapping whose time grows with the square of its size.
+MOST_KEYS = 1_000
 KINDS = "biufcU"  # arrays of bool, integers, floats, complex numbers, texts
 
 
@@ -69,6 +71,8 @@ def _decoded(data: Any, resolve: Callable[[Any], Any]) -> Any:
     if kind == "tuple":
         return tuple(_decoded(part, resolve) for part in content)
     if kind == "dict":
+        if len(content) > MOST_KEYS:
+            raise ValueError(f"a mapping has more than {MOST_KEYS:,} keys")
         return {_decoded(key, resolve): _decoded(part, resolve) for key, part in content}
     if kind == "reference":
         return resolve(content)

@@ -27,6 +27,8 @@ def neutral(report: Report) -> str:
 def text(report: Report, *, student: bool = False) -> str:
     """Write text, 60 columns wide; for a student, without notes and held-out values."""
     points = f"{number(report.earned)} of {number(report.points)} points"
+    if left := sum(one.points for one in report.exercises if one.failed):
+        points += f", {number(left)} not graded"
     lines = _wrapped(f"{report.submission}: {points}, {walled(report)}", "", "  ")
     for exercise in report.exercises:
         lines += ["", *_exercise_lines(exercise, student=student)]
@@ -40,6 +42,7 @@ def walled(report: Report) -> str:
 
 def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]:
     score = f"{number(exercise.earned)} of {number(exercise.points)}"
+    score = "could not be graded" if exercise.failed else score
     head = f"{exercise.name[:2]} {exercise.title}"
     yield head + score.rjust(WIDTH - len(head))
     for note in () if student else exercise.notes:
@@ -65,7 +68,13 @@ def _wrapped(content: str, head: str, room: str | None = None) -> list[str]:
 
 
 def gradescope(report: Report) -> str:
-    """Write a ``results.json``; held-out checks are shown after the due date."""
+    """Write a ``results.json``; held-out checks are shown after the due date.
+
+    If something could not be graded, there is no score: Gradescope asks for another run.
+    """
+    output = "\n\n".join([walled(report), *_problems(report)])
+    if report.failed:
+        return as_json(output=f"This could not be graded.\n\n{output}", output_format="text")
     tests = [
         {
             "number": check.number,
@@ -82,7 +91,7 @@ def gradescope(report: Report) -> str:
     return as_json(
         score=report.earned,
         execution_time=round(report.seconds, 1),
-        output="\n\n".join([walled(report), *_problems(report)]),
+        output=output,
         output_format="text",
         stdout_visibility="hidden",
         extra_data={"wall": report.wall, "notes": [n for e in report.exercises for n in e.notes]},
@@ -95,9 +104,9 @@ def _problems(report: Report) -> list[str]:
 
 
 def prairielearn(report: Report) -> str:
-    """Write a ``results.json``; if nothing could run, the student loses no attempt."""
+    """Write a ``results.json``; if nothing could be graded, the student loses no attempt."""
     problems = _problems(report)
-    if len(problems) == len(report.exercises):
+    if report.failed or len(problems) == len(report.exercises):
         return as_json(gradable=False, format_errors=problems, output=walled(report))
     tests = [
         {

@@ -174,6 +174,81 @@ HOSTILE = {
         "it took too long",
     ),
     "does not end": Hostile(when_called("while True: pass"), "it took too long", FORWARD),
+    "sleeps when it is called": Hostile(
+        when_called("import time; time.sleep(1000)"), "does it sleep, or wait", FORWARD
+    ),
+    "waits for a lock": Hostile(
+        when_called(
+            """
+            import threading
+            lock = threading.Lock()
+            lock.acquire()
+            lock.acquire()
+            """
+        ),
+        "does it sleep, or wait",
+        FORWARD,
+    ),
+    "sleeps, and says that it works": Hostile(
+        when_called(
+            """
+            import time
+            time.process_time = time.thread_time = time.monotonic = time.time
+            while True:
+                time.sleep(0.01)
+            """
+        ),
+        "it took too long",
+        FORWARD,
+    ),
+    "lets children compute, and waits": Hostile(
+        when_called(
+            """
+            import os, time
+            for _ in range(4):
+                try:
+                    if os.fork() == 0:
+                        while True: pass
+                except OSError:
+                    pass
+            time.sleep(1000)
+            """
+        ),
+        "it took too long",
+        FORWARD,
+    ),
+    "computes beside its children": Hostile(
+        when_called(
+            """
+            import os
+            for _ in range(8):
+                try:
+                    if os.fork() == 0: break
+                except OSError:
+                    pass
+            while True: pass
+            """
+        ),
+        "it took too long",
+        FORWARD,
+    ),
+    "lets threads compute, and waits": Hostile(
+        when_called(
+            """
+            import threading
+            def compute():
+                while True: pass
+            for _ in range(4):
+                try:
+                    threading.Thread(target=compute, daemon=True).start()
+                except RuntimeError:
+                    pass
+            threading.Event().wait()
+            """
+        ),
+        "it took too long",
+        FORWARD,
+    ),
     "prints without end": Hostile(at_the_top("while True: print('x' * 9999)"), "were printed"),
     "answers without end": Hostile(
         when_called("return np.zeros(3 * 10**5)"), "the answer has more than", FORWARD
@@ -226,6 +301,17 @@ HOSTILE = {
             WRONG,
         ),
         "",
+    ),
+    "answers with a mapping of equal hashes": Hostile(
+        at_the_top(
+            """
+            import os
+            pairs = ", ".join(f"[{k * (2**61 - 1)}, 0]" for k in range(90_000))
+            os.write(4, ('{"dict": [' + pairs + ']}\\n').encode())
+            """,
+            WRONG,
+        ),
+        "more than 1,000 keys",
     ),
     "answers nonsense": Hostile(
         at_the_top("import os, sys\nos.write(4, b'[' * 100000 + b'\\n')", WRONG),

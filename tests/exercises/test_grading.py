@@ -2,6 +2,7 @@
 
 import contextlib
 import inspect
+import os
 import resource
 import subprocess
 import sys
@@ -17,11 +18,13 @@ from wrong_submissions import visible_outcome_of, wrong_answers
 import course
 import judging
 from expect import Formula
-from grader import grading
-from grader.limits import Limits
+from grader import grading, link
+from grader.limits import PATIENCE, Limits
 from grader.link import Link
+from grader.process import NotGradedError
 from grader.writers import text
 
+BRIEF = Limits(call_seconds=1.0, seconds=1.0)
 COURSE = course.read_course()
 EXERCISES = {exercise.name: exercise for exercise in COURSE.exercises}
 POSSIBLE = [name for name, exercise in EXERCISES.items() if not course.missing(exercise)]
@@ -150,14 +153,13 @@ def test_every_check_is_run_and_may_give_part_of_its_points(submit, a_wall):
 
 
 @pytest.mark.slow
-def test_checks_that_an_answer_slows_down_are_stopped(submit, a_wall, monkeypatch):
+def test_checks_that_an_answer_slows_down_are_stopped(submit, a_wall):
     def check_forever(sub):
         """It is asked, and goes on."""
         while True:
             with contextlib.suppress(Exception):
-                time.sleep(0.01)
+                sum(range(1000))
 
-    monkeypatch.setattr(grading, "START_SECONDS", 0.5)
     exercise = replace(RELU, points={"check_forever": 1}, whole=0)
     loaded = grading.Loaded(exercise, (check_forever,))
     limits = replace(ORDINARY, seconds=0.5)
@@ -336,6 +338,29 @@ def test_time_is_measured_for_the_whole_exercise(remote):
         sub.wait(1)
     with pytest.raises(course.StoppedError, match=r"the 1\.5 seconds for this exercise are over"):
         sub.wait(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ["os.nice(19)", "os.sched_setscheduler(0, 5, os.sched_param(0))"])
+def test_whoever_lets_all_others_go_first_is_waited_for_only_so_long(remote, code):
+    sub = remote(f"import os\ndef f():\n    {code}\n    while True: pass\n".encode(), BRIEF)
+    begun = time.monotonic()
+    with contextlib.ExitStack() as neighbors:
+        for _ in range(2 * (os.cpu_count() or 1)):
+            words = [sys.executable, "-I", "-S", "-c", "while True: pass"]
+            neighbors.callback(subprocess.Popen(words).kill)
+        with pytest.raises((course.StoppedError, NotGradedError), match=r"too long|too busy"):
+            sub.f()
+    assert time.monotonic() - begun < PATIENCE * BRIEF.seconds + 10
+
+
+@pytest.mark.slow
+def test_a_machine_that_is_too_busy_is_no_verdict(submit, grade, monkeypatch):
+    monkeypatch.setattr(link, "PATIENCE", 0.001)
+    report = grade(submit(**{"06_relu": at_the_top("while True: pass")}))
+    assert report.failed
+    assert "its process could not be started" in said(report) or "too busy" in said(report)
+    assert "could not be graded" in text(report)
 
 
 @pytest.mark.slow

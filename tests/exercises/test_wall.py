@@ -18,10 +18,11 @@ from hostile_submissions import ATTACKS, NONE, PROBE, WALLS, at_the_top
 from grader import traces, wall
 from grader.command import SUBMISSION_SECONDS
 from grader.handed_in import MOST_BYTES, MOST_BYTES_OF_A_NOTEBOOK
-from grader.limits import Limits
+from grader.limits import PATIENCE, Limits
 from grader.link import Link
 from grader.process import SHOWN
 from grader.report import MOST_SAID
+from grader.wire import MOST_KEYS
 
 pytestmark = pytest.mark.slow
 
@@ -207,7 +208,7 @@ def test_the_limits_on_the_page_are_the_real_ones():
     assert {int(n.replace(" ", "")) for n in re.findall(r"\b\d[\d ]*\b", table)} == {
         *(limits.call_seconds, limits.next_seconds, limits.seconds, limits.memory / 1e9),
         *(limits.call_seconds + limits.load_seconds, limits.answer, limits.output),
-        *(SUBMISSION_SECONDS, SHOWN, MOST_SAID),
+        *(SUBMISSION_SECONDS, PATIENCE * limits.seconds, SHOWN, MOST_SAID, MOST_KEYS),
         *(MOST_BYTES, MOST_BYTES_OF_A_NOTEBOOK),
         *(60_000, 5000),  # of what somebody hands in
     }
@@ -254,7 +255,7 @@ def test_the_tools_of_a_submission_are_removed_and_hold_no_vectors():
     with wall.put_up(kind=NONE) as it:
         lib = it.tools / "lib"
         assert sorted(path.name for path in (lib / "grader").iterdir()) == [
-            *("__init__.py", "kernel.py", "wire.py", "worker.py")
+            *("__init__.py", "clock.py", "kernel.py", "wire.py", "worker.py")
         ]
         assert (lib / "gradcheck_ref" / "__init__.py").exists()
         assert not list(lib.rglob("vectors"))

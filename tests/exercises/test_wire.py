@@ -1,7 +1,9 @@
 """What crosses between the grader and a submission, and what does not."""
 
 import enum
+import json
 import math
+import time
 
 import numpy as np
 import pytest
@@ -59,6 +61,16 @@ def test_an_array_crosses_bit_for_bit_and_can_be_written_to(array):
 def test_a_numpy_scalar_stays_one():
     got = crossed(np.float32(0.1))
     assert (type(got), got) == (np.float32, np.float32(0.1))
+
+
+def test_a_mapping_that_is_slow_on_purpose_is_refused_at_once():
+    prime = 2**61 - 1  # of whose multiples Python's hash is 0
+    pairs = [[key * prime, None] for key in range(90_000)]
+    line = wire.dumps([{}], repr).replace(b"[]", json.dumps(pairs).encode())
+    begun = time.process_time()
+    with pytest.raises(ValueError, match="more than 1,000 keys"):
+        wire.loads(line, repr)
+    assert time.process_time() - begun < 1
 
 
 def test_an_object_stays_and_a_reference_crosses():
