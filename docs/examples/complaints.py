@@ -1,0 +1,28 @@
+"""Prints, as Markdown, what people complained about, and what the check says of it."""
+
+import sys
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "check"))
+
+from complaints import calls, formulas, handed, kinks, precision
+
+warnings.simplefilter("ignore", RuntimeWarning)  # some of these gradients divide by 0
+
+CAUSES = {
+    "Few digits, and steps that do not fit": precision,
+    "Kinks, ties and zeros": kinks,
+    "State and random numbers": calls,
+    "Wrong derivatives": formulas,
+    "Shapes, sizes and NaN": handed,
+}
+
+for cause, module in CAUSES.items():
+    print(f"### {cause}\n")
+    print("| complaint | what happened | the report |")
+    print("| --- | --- | --- |")
+    for row in module.ROWS:
+        verdict = row.report.verdict
+        print(f"| [{row.name}]({row.address}) | {row.what} | *{verdict}*: {row.said} |")
+    print()
