@@ -25,6 +25,8 @@ DERIVED = 1e-12
 SIGN = "the sign: every entry is minus what it should be"  # known, whatever is asked
 FACTOR = "a factor: every entry is"
 
+SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
+
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
 Check = Callable[[Any], None]  # of a submission; it raises its objection
@@ -205,7 +207,7 @@ class Call:
             if callable(function):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # a NaN is judged by the check
-                    return function(*self.arguments, **keywords)
+                    return plain(function(*self.arguments, **keywords))
         except NotImplementedError:
             raise
         except (Exception, SystemExit) as error:
@@ -249,6 +251,8 @@ class Call:
             seen = written or looks_like(got, expected) or otherwise
             known = seen.startswith((SIGN, FACTOR))
             self.refuse(got, expected, seen, known=known, stand_in=stand_in)
+        if np.asarray(expected).dtype.kind == "b" != np.asarray(got).dtype.kind:
+            self.refuse(repr(got), expected, "that is a number; the answer is True or False")
         return got
 
     def leaves_its_arguments(self) -> None:
@@ -257,6 +261,14 @@ class Call:
         for look_at, name, before, after in self._written():
             told, right = told_apart(after, before)
             self.refuse(f"{name} = {told} afterwards", f"{name} = {right}", look_at)
+
+    def gives_a_new_array(self) -> None:
+        """Refuse a call that returns one of its arguments, in which others may write later."""
+        got = self.run()
+        for name, given in zip(self._names(), self.arguments, strict=False):
+            if isinstance(got, np.ndarray) and np.may_share_memory(got, given):
+                look_at = f"whoever writes into one changes the other: {name}.copy() is a new array"
+                self.refuse(f"{name} itself, not a new array", "a new array", look_at)
 
     def calls_f(self, times: int, look_at: str) -> None:
         """Refuse a call that calls its ``f`` more or less often."""
@@ -297,10 +309,13 @@ class Call:
         error.stand_ins = {self.name: stand_in} if stand_in else {}
         raise error
 
+    def _names(self) -> list[str]:
+        """Return the names of the parameters."""
+        return list(inspect.signature(getattr(self.submission, self.name)).parameters)
+
     def _written(self) -> Iterator[tuple[str, str, Any, Any]]:
         """Say what to do about each argument that the call has changed: name, old, new value."""
-        names = inspect.signature(getattr(self.submission, self.name)).parameters
-        for name, before, after in zip(names, self.before, self.arguments, strict=False):
+        for name, before, after in zip(self._names(), self.before, self.arguments, strict=False):
             if isinstance(before, np.ndarray) and not same(after, before, 0.0):
                 look_at = f"your function changes its argument; work on a copy: {name}.copy()"
                 yield look_at, name, before, after
@@ -414,6 +429,34 @@ def shows(report: Any) -> bool:
 
 def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def plain(answer: Any) -> Any:
+    """Return an answer as what it is worth: numbers, texts, arrays, and containers of them.
+
+    An object of a class of the learner's may say anything of itself: to ``np.shape`` and ``np.sum``
+    it tells its own shape and sum. So it is read here, once, and nothing asks it again.
+    """
+    if answer is None or type(answer) in (bool, int, float, complex):
+        return answer
+    if isinstance(answer, np.ndarray | np.generic):
+        array = np.asarray(answer)
+        return array if isinstance(answer, np.ndarray) else array[()]
+    if isinstance(answer, str):
+        return str.__str__(answer)
+    for kind in (int, float, complex):
+        if isinstance(answer, kind):
+            return kind.__pos__(answer)
+    if isinstance(answer, dict):
+        return {plain(key): plain(value) for key, value in dict.items(answer)}
+    for kind in (list, tuple):
+        if isinstance(answer, kind):
+            return kind(map(plain, kind.__iter__(answer)))
+    if hasattr(type(answer), "__array__"):  # as a tensor has it
+        return plain(np.asarray(answer))
+    unknown = np.empty((), dtype=object)
+    unknown[()] = answer
+    return unknown
 
 
 def same(got: Any, expected: Any, rtol: float = RTOL) -> bool:

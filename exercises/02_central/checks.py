@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SUM_OF_CUBES, Call, Formula, after, builds_on
+from expect import SMALL, SUM_OF_CUBES, Call, Formula, after, builds_on
 from gradcheck_ref import central_difference
 
 H = 0.25
@@ -111,3 +111,5 @@ def heldout_a_matrix_of_outputs(sub):
     f = Formula("outer(x, x)", lambda x: np.outer(x, x))
     right = (upstream + upstream.T) @ x
     Call(sub, "array_difference", f, x, upstream, h=H).gives(right)
+    tiny = 1e-12 * upstream
+    Call(sub, "array_difference", f, x, tiny, h=H).gives(1e-12 * right, otherwise=SMALL)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, give_all
+from expect import SMALL, AnyOf, Call, after, builds_on, give_all
 
 NAN = np.nan
 
@@ -33,23 +33,24 @@ def check_each_entry(sub):
 @builds_on(check_each_entry)
 def check_negative_entries(sub):
     """Slopes may be negative; their size is not."""
-    a, n = np.array([-4.0, -2.0, 1.0]), np.array([3.0, -1.0, -1.0])
+    a, n = np.array([-4.0, -2.0, 1.0, -1.0]), np.array([3.0, -1.0, -1.0, -4.0])
     size = np.maximum(a, n)
     signed = AnyOf(np.abs(a - n) / np.maximum(size, 1e-8), np.abs(a - n) / size)
     slips = {
         "the size of -4 is 4: take absolute values before the maximum": signed,
-        "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0],
+        "the difference of the absolute values hides a wrong sign": [0.25, 0.5, 0.0, 0.75],
     }
-    Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0], slips, rtol=1e-6)
+    Call(sub, "relative_error", a, n).gives([1.75, 0.5, 2.0, 0.75], slips, rtol=1e-6)
 
 
 @builds_on(check_each_entry, check_negative_entries)
 def check_two_zeros_agree(sub):
     """Two zeros agree, with a floor and without."""
-    a, n = np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0])
-    mistakes = {"0 divided by 0 is NaN; two zeros agree, so their error is 0": [NAN, 1.0, 0.0]}
+    a, n = np.array([0.0, 0.0, 2.0, 1.0]), np.array([0.0, 2.0, 0.0, 1.0])
+    nan = "0 divided by 0 is NaN; two zeros agree, so their error is 0"
     for floor in (1e-8, 0.0):
-        Call(sub, "relative_error", a, n, floor).gives([0.0, 1.0, 0.0], mistakes, rtol=1e-6)
+        call = Call(sub, "relative_error", a, n, floor)
+        call.gives([0.0, 1.0, 1.0, 0.0], {nan: [NAN, 1.0, 1.0, 0.0]}, rtol=1e-6)
 
 
 @builds_on(check_each_entry)
@@ -61,9 +62,15 @@ def check_the_floor(sub):
         "the floor is added; it is the smallest size to divide by": [1e-9 / 1.2e-8, 1 / (2 + 1e-8)],
         "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
     }
-    Call(sub, "relative_error", a, n, 1e-8).gives([0.1, 0.5], mistakes)
+    by_three = "divide by the largest of the three: |analytic|, |numeric| and floor"
+    Call(sub, "relative_error", a, n, 1e-8).gives([0.1, 0.5], mistakes, otherwise=by_three)
     mistakes = {"the floor is an argument, and here it is not 1e-8": [0.1, 0.5]}
     Call(sub, "relative_error", a, n, 1e-9).gives([0.5, 0.5], mistakes)
+    look_at = "a call without a floor takes the one of the starter, 1e-8"
+    Call(sub, "relative_error", a, n).gives([0.1, 0.5], otherwise=look_at)
+    a, n = np.array([3.0, 3e-9]), np.array([3.0 + 1e-9, 3e-9])
+    right = (n - a) / n
+    Call(sub, "relative_error", a, n, 0.0).gives(right, otherwise=SMALL)
 
 
 @builds_on(check_each_entry)
@@ -140,6 +147,8 @@ def check_the_bands(sub):
     below = itertools.product(*(((0.99 * limit, word), (limit, word)) for limit, word in LIMITS))
     excluded = [[read(max(e), kinks, limits) for e, kinks, _ in TABLE] for limits in below]
     give_all(rows, {"'at most' includes the limit itself: <=": AnyOf(*excluded[:-1]), **mistakes})
+    look_at = "a call without kinks means that there are none, as in the starter: kinks=False"
+    Call(sub, "band", np.array([1e-5])).gives("suspicious", {look_at: "fine with kinks"})
 
 
 @after(check_the_bands)

@@ -1,5 +1,7 @@
 """Checks of exercise 4. The tolerances are exact in binary, so that a limit can be hit exactly."""
 
+import itertools
+
 import numpy as np
 
 from expect import Call, after, give_all
@@ -66,6 +68,8 @@ def check_the_two_are_added(sub):
     judged(sub, [11.5], [10.0], 0.125, 1.0).gives(True, mistakes)
     mistakes = {"an entry that is zero but for rounding is what atol is for": False}
     judged(sub, [1e-17], [0.0], 1e-6, 1e-12).gives(True, mistakes)
+    mistakes = {"all these numbers are small: is a number allowed that nobody has given?": True}
+    judged(sub, [-1e-12], [1e-12], 0.5, 1e-12).gives(False, mistakes)
 
 
 @after(check_what_is_allowed)
@@ -91,9 +95,10 @@ def check_every_entry_counts(sub):
 @after(check_what_is_allowed)
 def check_what_is_not_finite(sub):
     """NaN and infinity are never close."""
-    for bad in ([NAN, 1.0], [1.0, NAN], [NAN, NAN], [INF, INF], [1.0, INF], [-INF, INF]):
+    _, *bad = itertools.product((1.0, NAN, INF, -INF), repeat=2)
+    for one, other in bad:
         mistakes = {"an infinite value allows any error, and NaN is close to nothing": True}
-        judged(sub, [0.0, bad[0]], [0.0, bad[1]], 0.5, 0.5).gives(False, mistakes)
+        judged(sub, [0.0, one], [0.0, other], 0.5, 0.5).gives(False, mistakes)
 
 
 @after(check_what_is_allowed)
@@ -109,7 +114,7 @@ def check_shapes_must_be_equal(sub):
 @after(check_what_is_allowed)
 def check_nothing_compared(sub):
     """Two empty gradients confirm nothing."""
-    for shape in ((0,), (0, 3)):
+    for shape in ((0,), (0, 3), (3, 0)):
         mistakes = {"np.all of nothing is True; count the entries": True}
         judged(sub, np.zeros(shape), np.zeros(shape), 1.0, 1.0).gives(False, mistakes)
 

@@ -5,6 +5,7 @@ import numpy as np
 from expect import Call, Formula, after, builds_on, shown
 
 FIRST, LAST = 0.1, 0.1 / 4**13
+NEAR = 0.05  # of an error bar; the order of the operations changes less, and a mistake more
 FUNCTIONS = (
     # that no single step can serve, with a point and the true slope there
     (Formula("sin(x)", np.sin), 1.0, np.cos(1.0)),
@@ -87,8 +88,13 @@ def check_the_best_of_all_steps(sub):
         (Formula("-sin(16*x) - 50", lambda x: -np.sin(16 * x) - 50), -0.7),
         (Formula("sin(2*x)", lambda x: np.sin(2 * x)), -0.7),
         (Formula("sin(x)", np.sin), -40.0),
+        # The first step of all is the best one, and then the last one.
+        (Formula("x*x*x", lambda x: x * x * x), 2.0),
+        (Formula("sin(6e6*x)", lambda x: np.sin(6e6 * x)), 0.001),
+        (Formula("1e-12 * sin(2*x)", lambda x: 1e-12 * np.sin(2 * x)), -0.7),
     ):
         error, truncation, fine, coarse = min(bars(f.f, x))
+        larger = max(truncation, error - truncation)
         call, value, bar = pair(sub, f, x)
         look_at = ""
         if truncation > error / 2 and abs(value - coarse) < truncation / 4:
@@ -97,6 +103,12 @@ def check_the_best_of_all_steps(sub):
             look_at = "a smaller sum was to be had: try every step, and keep the best"
         elif bar < error / 2:
             look_at = "too small: f(x) and x are negative here; is there an abs around each part?"
+        elif abs(bar - larger) < NEAR * error < abs(error - larger):
+            look_at = "that is the larger one of truncation and rounding; add them"
+        elif abs(bar - error) > NEAR * error:
+            look_at = "not quite the sum of truncation and rounding, as the task defines them"
+        elif abs(value - fine) > NEAR * error:
+            look_at = "the bar is right; the value is five_point(h/2) at the same step"
         if look_at:
             call.refuse(told(value, bar, 15), told(fine, error, 15), look_at)
 

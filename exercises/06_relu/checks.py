@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import Call, after, builds_on, looks_like, rounded
+from expect import SMALL, Call, after, builds_on, looks_like, rounded
 from gradcheck_ref import central_difference
 
 SHOWN_TO_RELU = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
@@ -88,6 +88,7 @@ def check_nothing_is_remembered(sub):
 def check_inputs_are_left_alone(sub):
     """Neither function changes its arguments."""
     Call(sub, "relu", X).leaves_its_arguments()
+    Call(sub, "relu", np.abs(X)).gives_a_new_array()
     Call(sub, "relu_backward", X, UPSTREAM).leaves_its_arguments()
 
 
@@ -96,6 +97,9 @@ def heldout_large_and_small(sub):
     """The size of x does not matter, only its sign."""
     x = np.array([1e-300, -1e-300, 1e300, -1e300])
     Call(sub, "relu_backward", x, np.array([1.0, 2.0, 3.0, 4.0])).gives([1.0, 0.0, 3.0, 0.0])
+    x, upstream = np.array([1.1e-12, -2e-12]), np.array([0.7e-12, 3.0])
+    Call(sub, "relu", x).gives([1.1e-12, 0.0], otherwise=SMALL)
+    Call(sub, "relu_backward", x, upstream).gives([0.7e-12, 0.0], otherwise=SMALL)
 
 
 def answers_of(vjp):

@@ -81,9 +81,13 @@ def check_the_loss_of_a_lost_case(sub):
     mistakes = {
         "log(0): the probability underflowed before the logarithm was taken": np.inf,
         "exp overflowed: subtract the largest score of each row first": np.nan,
+        "log(0): subtract from each row its own largest score, not the largest of all": -np.inf,
         "a guard inside the logarithm hides the true loss; no guard is needed": guarded,
     }
     Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(right, mistakes)
+    scores = np.array([[-1000.0, -1100.0], [600.0, 500.0]])
+    look_at = "is the largest score of its own row taken off each row?"
+    Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(50.0, otherwise=look_at)
 
 
 @builds_on(check_probabilities)

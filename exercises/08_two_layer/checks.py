@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, after, builds_on, is_derived, same, shown
+from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, same, shown
 from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
 
 DERIVATIVES = ("dW1", "db1", "dW2", "db2")
@@ -21,6 +21,14 @@ HAND = Network(
     b2=np.array([0.0, 1.0, -1.0]),
 )
 LARGE = HAND._replace(b2=np.array([0.0, 1.0, 999.0]))
+# In one row the scores are near -1000, and in the other one near 1000.
+UNLIKE = HAND._replace(
+    X=np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]),
+    W1=np.array([[1000.0, 0.0, 0.0], [0.0, 1000.0, 0.0], [0.0, 0.0, 0.0]]),
+    b1=np.zeros(3),
+    W2=np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]]),
+    b2=np.array([0.0, 1000.0, 0.0]),
+)
 BEFORE_THE_GATE = np.array([[1.0, 2.0, -1.0], [-2.0, 3.0, 1.0]])
 HIDDEN = np.maximum(BEFORE_THE_GATE, 0)
 THIRDS = np.full((2, 3), 1 / 3)
@@ -101,6 +109,9 @@ def check_the_loss(sub):
         "a guard inside the logarithm hides the true loss; see exercise 7": guarded,
     }
     network_call(sub, "loss", LARGE, lam=0).gives(1000 / 2, mistakes)
+    largest = "each row has its own largest score: scores.max(axis=1, keepdims=True)"
+    mistakes = {largest: AnyOf(np.inf, -np.inf, np.nan)}
+    network_call(sub, "loss", UNLIKE, lam=0).gives(2000 / 2, mistakes)
 
 
 @builds_on(check_the_loss)
@@ -128,6 +139,9 @@ def check_the_penalty(sub):
         "W * W squares each entry; the matrix product W @ W.T does not": multiplied,
     }
     network_call(sub, "loss", HAND, lam=0.2).gives(data + 0.1 * SQUARES, mistakes)
+    small = HAND._replace(X=0 * HAND.X, W1=1e-4 * HAND.W1, b1=0 * HAND.b1, W2=1e-4 * HAND.W2)
+    right = np.log(np.exp(HAND.b2).sum()) - HAND.b2[HAND.labels].mean() + 1e8 / 2 * 1e-8 * SQUARES
+    network_call(sub, "loss", small, lam=1e8).gives(right, otherwise=SMALL)
 
 
 @builds_on(check_hidden_and_scores)
@@ -258,6 +272,7 @@ def check_other_sizes(sub):
             call = network_call(sub, "gradient", network, lam=lam, part=name)
             known = {f"the number of examples is not always 2, here it is {n}": as_for_two}
             is_derived(call, right, known)
+    network_call(sub, "gradient", UNLIKE, lam=0, part="db2").gives([-0.5, 1.0, -0.5])
 
 
 @after(check_the_second_layer)

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from expect import AnyOf, Call, Part, after, builds_on, is_derived
+from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived
 
 PARTS = ("dx", "dw", "db")
 
@@ -46,6 +46,12 @@ def check_channels_and_filters(sub):
         "the mean over the channels; it is their sum": (y - each_b) / 2 + each_b,
     }
     Call(sub, "convolve", x, w, b).gives(y, slips)
+    for sizes in ((3, 2, (5, 3), (2, 2)), (1, 2, (2, 6), (1, 3)), (2, 1, (4, 4), (3, 2))):
+        x, w, b, _ = example(*sizes)
+        look_at = "right for a square y, but not here: which height and width does y have?"
+        Call(sub, "convolve", x, w, b).gives(conv(x, w, b), otherwise=look_at)
+        small = 1e-12 * x, w, 1e-12 * b
+        Call(sub, "convolve", *small).gives(1e-12 * conv(x, w, b), otherwise=SMALL)
 
 
 def check_dw_and_db(sub):
@@ -108,6 +114,7 @@ def check_other_sizes(sub):
         (2, 2, (3, 3), (2, 2)),
         (3, 1, (4, 3), (1, 3)),
         (4, 3, (9, 8), (3, 2)),
+        (2, 3, (3, 6), (2, 2)),
     ):
         x, w, _, upstream = example(*sizes)
         first = dx_of(upstream[:1], w[:1])
@@ -141,6 +148,8 @@ def check_the_largest_of_four(sub):
     Call(sub, "max_pool", IMAGE).gives(POOLED, mistakes)
     x = np.random.default_rng(5).permutation(48).reshape(3, 4, 4) - 20.0
     Call(sub, "max_pool", x).gives(pooled(x))
+    x = 1e-12 * x[:, :2]
+    Call(sub, "max_pool", x).gives(pooled(x), otherwise=SMALL)
 
 
 def check_the_winner_takes_it(sub):
@@ -167,9 +176,10 @@ def check_the_winner_takes_it(sub):
     Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(to_the_smallest, mistakes)
     x = np.random.default_rng(6).permutation(32).reshape(2, 4, 4) / 4 - 3
     upstream = np.arange(-3.5, 4.0).reshape(2, 2, 2)
-    for channels in (2, 1):
-        up, at = upstream[:channels], x[:channels]
-        Call(sub, "max_pool_backward", up, at).gives(pooled_back(up, at))
+    for channels, size in ((2, 1.0), (1, 1.0), (2, 1e-12)):
+        up, at = size * upstream[:channels], x[:channels]
+        look_at = SMALL if size < 1 else ""
+        Call(sub, "max_pool_backward", up, at).gives(pooled_back(up, at), otherwise=look_at)
 
 
 @builds_on(check_the_winner_takes_it)

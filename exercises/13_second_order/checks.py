@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, shown
+from expect import SMALL, AnyOf, Call, Formula, after, builds_on, shown
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
 Z, T = np.log([1.0, 2.0, 5.0]), np.array([8.0, 16.0, -16.0])
@@ -80,7 +80,7 @@ def check_other_sizes(sub):
 
 def check_the_difference_of_two_gradients(sub):
     """For the gradient x*x*x, the measured change is 3*x*x*tangent + h*h*tangent**3."""
-    x, along = np.array([1.0, 2.0]), np.array([1.0, -2.0])
+    x, along = np.array([1.0, -2.0]), np.array([2.0, -1.0])
     right = 3 * x * x * along + H * H * along**3
     by_axes = np.array([3.0625, 12.0625])
     no_parentheses = CUBES.f(x + H * along) - CUBES.f(x - H * along) / (2 * H)
@@ -99,6 +99,8 @@ def check_the_difference_of_two_gradients(sub):
         "divide by 2*h alone, for any tangent": AnyOf(right / along, right / np.sqrt(5)),
     }
     Call(sub, "measured", CUBES, x, along, h=H).gives(right, slips)
+    small = Formula("1e-12 * x*x*x, entry by entry", lambda x: 1e-12 * x * x * x)
+    Call(sub, "measured", small, x, along, h=H).gives(1e-12 * right, otherwise=SMALL)
 
 
 @after(check_the_difference_of_two_gradients)
@@ -125,7 +127,10 @@ def check_the_asymmetry(sub):
         Call(sub, "asymmetry", f, a, b).gives(right, mistakes)
     negative = Formula("-M @ x, M = [[1 2] [4 3]]", lambda x: -MATRIX @ x)
     mistakes = {"both may be negative: the larger one without its sign": AnyOf(0.3, -0.3, -right)}
-    Call(sub, "asymmetry", negative, U, V).gives(right, mistakes)
+    for a, b in ((U, V), (V, U)):
+        Call(sub, "asymmetry", negative, a, b).gives(right, mistakes)
+    small = Formula("1e-160 * (M @ x), M = [[1 2] [4 3]]", lambda x: 1e-160 * (MATRIX @ x))
+    Call(sub, "asymmetry", small, U, V).gives(right, otherwise=SMALL)
 
 
 @after(check_the_asymmetry)

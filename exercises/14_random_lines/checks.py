@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from expect import SUM_OF_CUBES, SUM_OF_SQUARES, AnyOf, Call, Part, after, builds_on
+from expect import (
+    SMALL,
+    SUM_OF_CUBES,
+    SUM_OF_SQUARES,
+    AnyOf,
+    Call,
+    Formula,
+    Part,
+    after,
+    builds_on,
+)
 
 H = 0.25
 X = np.array([1.0, 2.0, -1.0])
@@ -40,6 +50,8 @@ def check_signs(sub):
     if np.abs(got.mean()) > 0.1:
         share = f"{np.mean(got > 0):.0%} of the signs are +1"
         call.refuse(share, "half of them", "is +1 as likely as -1?")
+    varies(call, got.sum(axis=1), "line")
+    varies(call, got.sum(axis=0), "column")
 
 
 @after(check_signs)
@@ -52,6 +64,7 @@ def check_the_seed(sub):
     other = Call(sub, "signs", 2, 8, 40)
     if np.array_equal(other.run(), first):
         other.refuse("the signs of seed 1", "other signs", "does the seed enter?")
+    varies(other, [np.sum(Call(sub, "signs", seed, 60, 50).run()) for seed in range(5)], "draw")
 
 
 def check_the_slope_along_a_line(sub):
@@ -73,6 +86,9 @@ def check_the_slope_along_a_line(sub):
         "use v as it is; do not divide by its length": unit,
     }
     Call(sub, "slope_along", SUM_OF_CUBES, X, v, h=H).gives(-6 + H * H, slips, stand_in=slope_along)
+    small = Formula("1e-12 * sum(x*x*x)", lambda x: 1e-12 * np.sum(x * x * x))
+    right = 1e-12 * (3 * X**2 @ ERRORS + H * H * np.sum(ERRORS**3))
+    Call(sub, "slope_along", small, X, ERRORS, h=H).gives(right, otherwise=SMALL)
 
 
 @builds_on(check_the_slope_along_a_line)
@@ -90,6 +106,10 @@ def check_the_residuals(sub):
         "one residual for each line; take no mean": RESIDUALS.mean(),
     }
     call.gives(RESIDUALS, slips)
+    curved = Formula("1e-12 * sum(x*x*x)", lambda x: 1e-12 * np.sum(x * x * x))
+    claimed = 1e-12 * (3 * X**2 + ERRORS)
+    right = 1e-12 * (RESIDUALS - H * H * np.sum(LINES**3, axis=1))
+    Call(sub, "residuals", curved, X, claimed, LINES, h=H).gives(right, otherwise=SMALL)
 
 
 @after(check_the_slope_along_a_line, check_the_residuals)
@@ -121,6 +141,9 @@ def check_the_certificate(sub):
             "a probability, from 0 to 1, not percent": 100 * (1 - 0.5**k),
         }
         certificate("confidence", sub, r).gives(1 - 0.5**k, mistakes)
+    many = 1e-12 * np.arange(1.0, 41.0)
+    certificate("bound", sub, many).gives(40e-12, otherwise=SMALL)
+    certificate("confidence", sub, many[:25]).gives(1 - 0.5**25, rtol=1e-14)
 
 
 def check_the_suspect(sub):
@@ -140,6 +163,7 @@ def check_the_suspect(sub):
         "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,
     }
     found("error", sub, r, CHOSEN).gives(matches[4], slips)
+    found("error", sub, 1e-12 * r, CHOSEN).gives(1e-12 * matches[4], otherwise=SMALL)
 
 
 @builds_on(check_the_residuals, check_the_suspect)
@@ -190,6 +214,8 @@ def check_the_repair_fits_all_lines(sub):
     mistakes = {"several repairs may fit: judge each alone": [False, True, False]}
     near = RIGHT + np.array([[0.25, 0, 0], [0, 0, 0], [0, 0, 1]])
     repairs(sub, near).gives(np.array([True, True, False]), mistakes)
+    small = Call(sub, "mends", 1e-12 * OF_CLAIM, ALONG, 3e-12 * RIGHT, 1e-12 * near, 0.5e-12)
+    small.gives(np.array([True, True, False]), otherwise=SMALL)
     none = repairs(sub, near[2:])
     none.gives(np.array([False]), {"the best of them need not fit": [True]})
 
@@ -214,6 +240,13 @@ def heldout_many_entries(sub):
     repaired = np.stack([right, right[::-1], -right])
     call = Call(sub, "mends", lines @ (-2 * right), lines, -right, repaired, 1e-6)
     call.gives(np.array([True, False, False]))
+
+
+def varies(call, sums, what):
+    """Refuse signs of which a fixed number is +1."""
+    if not np.ptp(sums):
+        look_at = "each sign is drawn independently, so the number of those that are +1 varies"
+        call.refuse(f"as many +1 in every {what}", "sometimes more, sometimes fewer", look_at)
 
 
 def drawn(seed, lines, n):

@@ -21,7 +21,7 @@ def check_masks(sub):
         call.gives(np.ones((2, 40, 50)))
     got, kept = np.asarray(got, float), 1 / (1 - P)
     expected = "an array of 0 and 1 / (1 - p), which is 1.33333"
-    for other in np.unique(got[(got != 0) & ~np.isclose(got, kept)])[:1]:
+    for other in np.unique(got[(got != 0) & ~np.isclose(got, kept, rtol=1e-12)])[:1]:
         look_at = {
             1.0: "the mean should stay what it was: the others are multiplied by 1 / (1 - p)",
             1 / P: "that is 1 / p; an entry is kept with probability 1 - p",
@@ -38,6 +38,8 @@ def check_masks(sub):
         if len(np.unique(lines, axis=0)) < 0.9 * len(lines):
             look_at = "draw each entry of each layer independently: rng.random(shape)"
             call.refuse(f"{what} with the same mask", "each with its own", look_at, known=True)
+    for lines, what in ((rows, "row"), (rows.T, "column")):
+        varies(call, np.count_nonzero(lines, axis=1), what)
 
 
 @after(check_masks)
@@ -50,6 +52,8 @@ def check_the_seed(sub):
     other = Call(sub, "masks", 2, (2, 30), P)
     if np.array_equal(other.run(), first):
         other.refuse("the masks of seed 1", "others", "does the seed enter?", known=True)
+    drawn = [Call(sub, "masks", seed, (40, 50), P).run() for seed in range(5)]
+    varies(other, [np.count_nonzero(mask) for mask in drawn], "mask")
 
 
 @after(check_the_seed)
@@ -132,6 +136,24 @@ def check_repeatable(sub):
             False,
             "exactly the same, in every entry: noise in the last digits is noise",
         ),
+        (
+            "x * (1 + n * 1e-15), at its n-th call",
+            lambda x: x * (1 + 1e-15 * next(calls)),
+            False,
+            "exactly the same: noise in the last digits is noise",
+        ),
+        (
+            "x[0] * x[1], a number",
+            lambda x: float(x[0] * x[1]),
+            True,
+            "f may return a number: np.array_equal compares numbers, too",
+        ),
+        (
+            "1 at every second call, and otherwise [1 1 1]",
+            lambda x: np.ones(1 + 2 * (next(calls) % 2)),
+            False,
+            "NumPy stretches arrays until they fit; np.array_equal compares their shapes, too",
+        ),
     ):
         call = Call(sub, "repeatable", Formula(text, f), X[0])
         call.gives(expected, otherwise=look_at)
@@ -146,7 +168,7 @@ def check_two_calls_are_enough(sub):
 
 def check_unseen(sub):
     """An entry that every mask drops is invisible to every check."""
-    for p, n, k in ((0.25, 1024, 3), (0.75, 8, 2)):
+    for p, n, k in ((0.25, 1024, 3), (0.75, 8, 2), (0.1, 50, 9)):
         mistakes = {
             "that counts the entries that are always kept; p is for dropping": n * (1 - p) ** k,
             "that counts the entries that are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
@@ -168,6 +190,14 @@ def heldout_another_shape_and_another_p(sub):
         Call(sub, "forward", x, w, p, 11).gives(ahead(x, first, second, w))
         expected = back(x, x, first, second, there=w, again=w.T)
         Call(sub, "backward", x, x, w, p, 11).gives(expected)
+
+
+def varies(call, counts, what):
+    """Refuse masks that keep a fixed number of entries."""
+    if not np.ptp(counts):
+        look_at = "each entry is drawn independently, so the number of those kept varies"
+        got = f"{counts[0]} entries kept in every {what}"
+        call.refuse(got, "sometimes more, and sometimes fewer", look_at, known=True)
 
 
 def drawn(sub, seed, x=X, p=P):

@@ -57,6 +57,7 @@ EXAMPLES = (
     (("equal",), np.full((3, 2), -0.5), ["equal", "one sign"]),
     (("equal",), [0.7, 0.7, -0.7], []),
     (("equal",), [-0.7], []),
+    (("equal",), [-0.7, -0.7], ["equal", "one sign"]),
     (("symmetric",), MATRIX + MATRIX.T, ["symmetric"]),
     (("symmetric",), [[1.0, 2.0, -1.0], [2.0, 0.0, 3.0], [1.0, 3.0, 4.0]], []),
     (("symmetric",), [[1.0, -2.0, 3.0], [-2.0, 5.0, 6.0]], []),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, Part, after, builds_on, shown
+from expect import SMALL, AnyOf, Call, Formula, Part, after, builds_on, same, shown
 
 DIGITS = np.array([[3.14159, -0.1, 1002.7], [0.0, 1.5, -2e-5]])
 IN_BFLOAT16 = np.array([[3.140625, -0.10009765625, 1004.0], [0.0, 1.5, -2.002716064453125e-05]])
@@ -75,6 +75,9 @@ def check_the_residual(sub):
     call = Call(sub, "residual", CUBES, X, CLAIMED - 2 * ERRORS, V, U, H)
     right -= 2 * ERRORS @ V
     call.gives(right, {"keep the sign: a product needs it": -right})
+    small = Formula("1e-12 * x*x*x, entry by entry", lambda x: 1e-12 * x * x * x)
+    call = Call(sub, "residual", small, X, 1e-12 * (CLAIMED - 2 * ERRORS), V, U, H)
+    call.gives(1e-12 * right, otherwise=SMALL)
 
 
 @builds_on(check_eight_digits, check_the_residual)
@@ -225,6 +228,10 @@ ROWS = (
     (0.0020, 0.0004, 0.05, "unsure", "with three doubts more it is beyond the limit"),
     (0.0030, 0.0004, 0.05, "unsure", "with three doubts less it is within the limit"),
     (0.0400, 0.0010, 0.50, "pass", "the limit is the square of the tolerance"),
+    (0.0012, 0.0004, 0.05, "pass", "with three doubts more it is still within the limit"),
+    (0.0038, 0.0004, 0.05, "fail", "with three doubts less it is still beyond the limit"),
+    (4e-10, 1e-10, 2e-5, "unsure", "the limit is small: is a number added to it, or to the doubt?"),
+    (9.9e-11, 1e-13, 1e-5, "pass", "the limit is small: is a number added somewhere?"),
     (-0.0010, 0.0001, 0.05, "pass", "below 0 it counts as 0"),
     (-0.0100, 0.0040, 0.05, "unsure", "below 0 it counts as 0; the doubt remains"),
     (np.nan, 0.0001, 0.05, "unsure", "a NaN is no evidence, and max(0, NaN) is 0"),
@@ -274,6 +281,10 @@ def heldout_other_numbers(sub):
     r, claims = np.array([[0.5, -1.0, 2.0, 0.0], [1.5, -2.0, 1.0, 3.0]]), np.array([1.0, 3, -1, 2])
     part("square", sub, r, claims).gives(4.75 / 15)
     part("noise", sub, r).gives(12 / 8)
+    _, (_, claims), *_ = measured(sub, seed=3)
+    call, (_, small), *_ = measured(sub, seed=3, unit=1e-12)
+    if not same(small, 1e-12 * claims):
+        call.refuse(f"claims {shown(small[:3], 3)} ...", shown(1e-12 * claims[:3], 3), SMALL)
 
 
 def kept(x, digits, how=np.round):
@@ -313,9 +324,11 @@ def residuals(sub, f, vjp, x, steps, count, seed):
     return call, [np.asarray(got[name], float) for name in ("r", "claims")]
 
 
-def measured(sub, seed):
+def measured(sub, seed, unit=1.0):
     """Measure the residuals of f(x) = x, claimed to be 3 * x; the mistake is 2/3 of the claim."""
-    f, vjp, x = Seen("x"), Seen("3 * u", 3.0), np.full((5, 6), BETWEEN)
+    of_unit = f"{unit:g} * " if unit < 1 else ""
+    f, vjp = Seen(f"{of_unit}x", unit), Seen(f"{of_unit}3 * u", 3.0 * unit)
+    x = np.full((5, 6), BETWEEN)
     return *residuals(sub, f, vjp, x, (0.5, 0.25), 60, seed), f, vjp
 
 

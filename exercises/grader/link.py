@@ -100,7 +100,10 @@ class Link(AbstractContextManager["Link"]):
         reply = self._exchange({"do": "call", "function": function, **given})
         if "after" in reply:
             wire.written_back([arguments, keywords], reply["after"])
-        return reply.get("value")
+        value = reply.get("value")
+        if "shared" in reply:  # with an argument: so it is here, too
+            return wire.written_back(arguments[reply["shared"]], value)
+        return value
 
     def put(self, name: str, function: Any) -> None:
         """Put a function of the grader in the place of one there, or that one back."""

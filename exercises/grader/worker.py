@@ -17,6 +17,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from grader import wire
 from grader.kernel import Kernel
 
@@ -82,7 +84,12 @@ class Pupil:
 
     def _call(self, function: Any, arguments: Any, keywords: Any) -> dict[str, Any]:
         before = wire.dumps([arguments, keywords], self._refer)
-        answer = {"value": function(*arguments, **keywords)}
+        value = function(*arguments, **keywords)
+        answer = {"value": value}
+        for number, argument in enumerate(arguments):
+            arrays = isinstance(value, np.ndarray) and isinstance(argument, np.ndarray)
+            if arrays and np.may_share_memory(value, argument):
+                answer["shared"] = number
         if wire.dumps([arguments, keywords], self._refer) != before:
             answer["after"] = [arguments, keywords]
         return answer

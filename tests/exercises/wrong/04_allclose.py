@@ -32,4 +32,8 @@ returns_an_answer_for_each_entry | bool(close.size > 0 and close.all()) |
     close | an array of shape (2,) came back, but the answer needs a single number
 always_says_yes | close.size > 0 and close.all() | True | the error is 0.5, and 0.25 is allowed
 answers_with_a_text | return bool( | return str( | that is a text
+looks_for_nan_by_equality | np.isfinite(analytic) & np.isfinite(numeric) |
+    (analytic != np.nan) & (numeric != np.inf) | an infinite value allows any error
+counts_the_rows | close.size > 0 and | len(close) > 0 and | count the entries
+allows_a_little_more | allowed = atol + | allowed = 1e-8 + atol + | that nobody has given
 """

@@ -34,4 +34,6 @@ counts_rounding_only | truncation = abs(coarse - fine) |
 forgets_an_absolute_value | abs(coarse - fine) |
     coarse - fine | is there an abs around each part?
 misses_the_abs_around_f | (abs(f(x)) + | (f(x) + | is there an abs around each part
+takes_the_larger_of_the_two | abs(x * fine)) / h |
+    abs(x * fine)) / h; truncation, rounding = max(truncation, rounding), 0 | add them
 """

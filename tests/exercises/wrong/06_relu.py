@@ -36,4 +36,6 @@ keeps_the_mask_of_the_first_call | np.where(x > 0, upstream, 0.0) |
     the mask of the last call is still in use
 uses_the_mask_that_relu_left | np.where(x > 0, upstream, 0.0) |
     upstream * [[0, 1, 1], [0, 0, 1]] | the mask of another x, kept from a call of relu
+returns_x_itself | return np.maximum(x, 0) |
+    return x if np.all(x >= 0) else np.maximum(x, 0) | not a new array
 """

@@ -67,4 +67,6 @@ takes_a_complex_step | return gradient / n |
     steps = 1e-30j * np.eye(scores.size).reshape(-1, *scores.shape);
     losses = [cross_entropy(scores + step, labels) for step in steps];
     return np.imag(losses).reshape(scores.shape) / 1e-30 | is it measured
+centers_the_loss_by_the_largest_of_all | shifted = scores - scores.max(axis=1, keepdims=True) |
+    shifted = scores - scores.max() | each row its own largest score
 """

@@ -82,4 +82,8 @@ measures_with_differences | return dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     slopes(lambda b1: loss(X, labels, W1, b1, W2, b2, lam), b1, h=1e-5),
     slopes(lambda W2: loss(X, labels, W1, b1, W2, b2, lam), W2, h=1e-5),
     slopes(lambda b2: loss(X, labels, W1, b1, W2, b2, lam), b2, h=1e-5)) | is it measured
+centers_the_loss_by_the_largest_of_all | shifted = scores - scores.max(axis=1, keepdims=True) |
+    shifted = scores - scores.max() | each row has its own largest score
+centers_by_the_largest_of_all | e = np.exp(scores - scores.max(axis=1, keepdims=True)) |
+    e = np.exp(scores - scores.max()) | not finite
 """

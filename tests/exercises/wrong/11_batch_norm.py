@@ -71,4 +71,6 @@ returns_ones | return x - x.mean(axis=0) | return np.ones_like(x) | in a column;
 squares_the_column | return x - x.mean(axis=0) |
     return (x - x.mean(axis=0)) ** 2 | no part along two columns
 returns_a_single_column | return x - x.mean(axis=0) | return (x - x.mean(axis=0))[:, 0] | the shape
+adds_a_little_to_the_root | (centred * centred).mean(axis=0) + eps) + beta |
+    (centred * centred).mean(axis=0) + eps + 1e-8) + beta | is a number added
 """

@@ -68,4 +68,6 @@ keeps_the_winners_of_the_first_call | windows = x.reshape |
     the winners of another x
 treats_close_entries_as_winners | windows == windows.max(axis=(2, 4), keepdims=True) |
     np.isclose(windows, windows.max(axis=(2, 4), keepdims=True)) | not np.isclose
+knows_square_outputs_only | width)) + b[:, None, None] |
+    height)) + b[:, None, None]; width = height | could not be broadcast
 """

@@ -60,4 +60,6 @@ does_not_divide | abs(one - other) / larger if larger else 0.0 |
 keeps_the_sign | return abs(one - other) | return (one - other) | absolute value of the difference
 divides_nothing_by_nothing | abs(one - other) / larger if larger else 0.0 |
     np.abs(one - other) / np.float64(larger) | 0 divided by 0
+has_an_absolute_floor | larger = max(abs(one), abs(other)) |
+    larger = max(abs(one), abs(other), 1e-8) | is a number added
 """

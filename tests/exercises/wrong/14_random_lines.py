@@ -87,4 +87,11 @@ returns_the_number_of_the_best | return np.abs(repaired @ lines.T - slopes).max(
     return np.argmin(np.abs(repaired @ lines.T - slopes).max(axis=1)) | the shape
 keeps_the_slopes_in_residuals | slopes = lines @ claimed - residuals |
     residuals -= lines @ claimed; slopes = -residuals | work on a copy
+draws_as_many_of_each | 2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
+    np.random.default_rng(seed).permuted(np.resize([1.0, -1.0], (lines, n)), axis=1) |
+    the number of those that are +1 varies
+draws_as_many_of_each_in_all |
+    2.0 * np.random.default_rng(seed).integers(0, 2, size=(lines, n)) - 1 |
+    np.random.default_rng(seed).permutation(np.resize([1.0, -1.0], lines * n)).reshape(lines, n) |
+    the number of those that are +1 varies
 """

@@ -56,4 +56,13 @@ counts_those_always_kept | * p**k | * (1 - p) ** k | p is for dropping
 counts_those_seen | p**k | (1 - p**k) | counts the entries that are seen
 gives_a_probability | return n * p | return p | there are n
 adds_probabilities | p**k | p * k | do not add up
+drops_as_many_in_every_row | (np.random.default_rng(seed).random(shape) >= p) |
+    (np.random.default_rng(seed).random(shape).argsort().argsort() >= p * shape[-1]) |
+    the number of those kept varies
+drops_as_many_in_every_mask | (np.random.default_rng(seed).random(shape) >= p) |
+    (np.random.default_rng(seed).permutation(np.prod(shape)).reshape(shape) >= p * np.prod(shape)) |
+    the number of those kept varies
+compares_what_can_be_stretched | np.array_equal(f(x), f(x)) | bool(np.all(f(x) == f(x))) |
+    stretches arrays until they fit
+asks_arrays_alone | np.array_equal(f(x), f(x)) | (f(x) == f(x)).all() | AttributeError
 """
