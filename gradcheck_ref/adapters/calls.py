@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, kind_of
 from gradcheck_ref.structure.inputs import plain_numbers
 from gradcheck_ref.structure.outputs import outputs_of
 from gradcheck_ref.structure.trees import Forest, Opener
@@ -57,7 +57,7 @@ class Arguments:
         self.differentiated = [
             k
             for k, value in enumerate(self.values)
-            if isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+            if isinstance(value, np.ndarray) and kind_of(value.dtype) in "fc"
         ]
 
     @property
@@ -255,9 +255,11 @@ def _own(value: Any, name: str, read_only: bool) -> Any:
     """
     if isinstance(value, np.integer | np.bool):
         return value.item()  # torch wants a Python number for a flag or an axis
-    if not isinstance(value, np.ndarray | np.inexact | float | complex):
+    if not isinstance(value, np.ndarray | np.generic | float | complex):
         return value
     array = np.asarray(value)
+    if array.dtype.kind == "V" and kind_of(array.dtype) == "f":  # bfloat16, which NumPy cannot swap
+        return np.array(array, order="C")
     if array.dtype.char in "gG" and array.dtype.itemsize > 8 * (1 + (array.dtype.kind == "c")):
         raise TypeError(f"{name} is {array.dtype}, which no framework has: pass float64")
     if read_only and array.dtype.kind in "fc":
@@ -284,7 +286,7 @@ def framework(name: str) -> Any:
 def fitted(given: Any, shape: tuple[int, ...], is_complex: bool, name: str) -> Array:
     """Return our own copy of an upstream or a tangent, in double precision, if it fits."""
     array = np.asarray(given)
-    if array.dtype.kind not in "fciub":
+    if kind_of(array.dtype) not in "fciub":
         raise TypeError(f"{name} must be an array of numbers, not {described(given)}")
     if array.shape != shape:
         raise ValueError(f"{name} has shape {array.shape}, but should have shape {shape}")

@@ -298,11 +298,15 @@ class _Call(Arguments):
             output = output[0]
         kinds = (self._jax.Array, np.ndarray, np.generic, int, float, complex)
         self.returned = Returned(output, kinds, "array", self.opener)
-        arrays = tuple(map(asarray, self.returned.leaves))
-        for one in arrays:
-            if one.dtype.kind not in "fciub":
-                raise TypeError(f"NumPy has no {one.dtype}: return it as float32 from fn")
-        return arrays
+        return tuple(self._in_numpy(asarray(one)) for one in self.returned.leaves)
+
+    def _in_numpy(self, array: Any) -> Any:
+        """Return an array with a dtype of NumPy: bfloat16 and shorter become float32."""
+        if array.dtype.kind in "fciub":
+            return array
+        if self._jax.numpy.issubdtype(array.dtype, self._jax.numpy.floating):
+            return array.astype("float32")
+        raise TypeError(f"NumPy has no {array.dtype}: return it as float32 from fn")
 
     def is_like(self, other: "_Call") -> bool:
         """Whether two calls are the same."""
@@ -315,7 +319,9 @@ def _array_of_jax(value: Any) -> Array:
     """Return a JAX array as a NumPy array with its own memory."""
     array = np.array(value)
     # The tangent of an integer output has a special type without data.
-    return np.zeros(array.shape) if array.dtype.names == ("float0",) else array
+    if array.dtype.names == ("float0",):
+        return np.zeros(array.shape)
+    return array.astype(np.float32) if array.dtype.kind == "V" else array  # bfloat16
 
 
 def _padded(stack: Array) -> Array:

@@ -11,6 +11,7 @@ from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, ap
 from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework, missing_by_type
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
 from gradcheck_ref.adapters.torch_errors import in_double, note_on
+from gradcheck_ref.adapters.torch_place import Place, array_of
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 
@@ -22,7 +23,7 @@ HAS_NO_RULE = (
 )
 
 
-def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
+def from_torch(fn: Callable[..., Any], device: Any = None, dtype: Any = None) -> "TorchFunction":
     """Turn a function of torch tensors into a function of NumPy arrays, with ``vjp`` and ``jvp``.
 
     Parameters
@@ -32,6 +33,12 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
         function, a ``torch.nn.Module``, or ``apply`` of a ``torch.autograd.Function``. It may write
         to the tensors it gets. Python floats beside arrays are constants, and fn gets them
         unchanged. To differentiate with respect to one, give an array, ``np.array(0.5)``.
+    device : str, int or torch.device, optional
+        Where tensors are made, such as "cuda" for a kernel. Values and gradients come back to the
+        CPU. By default where the parameters of fn are, if it is a module, and otherwise the CPU.
+    dtype : torch.dtype or str, optional
+        The dtype of the tensors, such as ``torch.bfloat16``, for a function that takes no other.
+        By default that of the arrays. The check sees its rounding as a part of fn.
 
     Returns
     -------
@@ -44,7 +51,10 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     ImportError
         Without torch, which comes with the extra ``torch``.
     TypeError
-        If fn cannot be called, or is a ``torch.autograd.Function`` itself and not its ``apply``.
+        If fn cannot be called, or is a ``torch.autograd.Function`` itself and not its ``apply``; if
+        device is none, or dtype is not a floating one.
+    ValueError
+        If torch has no such device, or cannot make a tensor there; nothing was called then.
 
     Notes
     -----
@@ -52,9 +62,10 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     check go through fn together if that is possible (`TorchFunction.many`). In a single call the
     inputs of fn require gradients, as in training.
 
-    The inputs become tensors on the CPU, of their own dtype: a module that takes float64 must be
-    ``module.double()``. Its parameters are constants; `check_module` checks them, too. A tensor
-    among the inputs is also a constant: to differentiate with respect to it, give an array.
+    The inputs become tensors of their own dtype, unless you give another: a module that takes
+    float64 must be ``module.double()``. Its parameters are constants; `check_module` checks them,
+    too. A tensor among the inputs is also a constant: to differentiate with respect to it, give an
+    array. Numbers of bfloat16 come back as float32, which holds them all.
 
     An output may not require a gradient because it was detached or marked as not differentiable.
     Then its derivative is zero, and beside other outputs a check leaves it out, with a note. If a
@@ -89,7 +100,14 @@ def from_torch(fn: Callable[..., Any]) -> "TorchFunction":
     as_function(fn, "fn")
     if isinstance(fn, type) and issubclass(fn, torch.autograd.Function):
         raise TypeError(f"fn is the class {fn.__name__}: pass {fn.__name__}.apply")
-    return TorchFunction(fn)
+    own = home(fn)
+    place = Place(own or "cpu" if device is None else device, dtype)
+    if own is not None and own != place.device and place.device.index is not None:
+        raise ValueError(
+            f"device is {str(place.device)!r}, but the parameters of fn are on {str(own)!r}: leave "
+            f"device out, or move them with .to({str(place.device)!r})"
+        )
+    return TorchFunction(fn, place=place)
 
 
 class TorchFunction(AtOnce):
@@ -101,6 +119,8 @@ class TorchFunction(AtOnce):
         The function of tensors.
     together : bool, optional
         Whether several points can go through fn together, if that is known.
+    place : Place, optional
+        Where tensors are made, and of which dtype.
 
     Attributes
     ----------
@@ -114,25 +134,26 @@ class TorchFunction(AtOnce):
     numbers_are_constants = True
     open_tree = staticmethod(open_tree)
 
-    def __init__(self, fn: Callable[..., Any], together: bool | None = None) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], together: bool | None = None, place: Place | None = None
+    ) -> None:
         self._torch = framework("torch")
-        self._fn, self._together = fn, together
-        owner = getattr(fn, "__self__", fn)
-        self._module = owner if isinstance(owner, self._torch.nn.Module) else None
+        self._fn, self._together, self._place = fn, together, place or Place()
+        self._module = _module_of(fn)
         self.constant_outputs: tuple[int, ...] = ()
         # inspect.signature finds fn here, so reports use its names for the inputs.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send fn to another process, which imports torch itself."""
-        return TorchFunction, (self._fn, self._together)
+        return TorchFunction, (self._fn, self._together, self._place)
 
     def _outputs(self, arguments: Arguments) -> tuple[Returned, list[Array]]:
         with self._recording(arguments):
             _, returned = self._run(arguments)
             needed = [output.requires_grad for output in returned.leaves]
             self.constant_outputs = tuple(j for j, one in enumerate(needed) if not one)
-            return returned, list(map(_array_of_tensor, returned.leaves))
+            return returned, list(map(array_of, returned.leaves))
 
     @property
     def many(self) -> Callable[[Sequence[Any]], list[Any]]:
@@ -157,13 +178,13 @@ class TorchFunction(AtOnce):
             return seen[-1].leaves
 
         def batch(some: list[Array]) -> list[Array]:
-            tensors = list(map(self._torch.from_numpy, some))
+            tensors = list(map(self._place.tensor, some))
             if not (seen or self._together):  # a first trial
                 with operations() as made:
                     call([one[0].clone() for one in tensors])
                 if BATCH * sum(size for _, size in made) > NUMBERS:
                     raise OverflowError
-            return [one.detach().cpu().numpy() for one in self._torch.vmap(call)(tensors)]
+            return list(map(array_of, self._torch.vmap(call)(tensors)))
 
         with (
             self._recording(arguments),
@@ -188,7 +209,7 @@ class TorchFunction(AtOnce):
         # Each gradient is given up once it is an array: all of them twice may be much memory.
         filled = self._filled(gradients, list(leaves.values()))[::-1]
         del gradients
-        arrays = {k: _array_of_tensor(filled.pop()) for k in leaves}
+        arrays = {k: array_of(filled.pop()) for k in leaves}
         return {k: gradient for k, gradient in arrays.items() if k not in withheld}
 
     def _gradients_at_once(
@@ -205,7 +226,7 @@ class TorchFunction(AtOnce):
                 stacks = [self._torch.stack(column) for column in zip(*each, strict=True)]
                 tensors = returned.leaves, stacks, list(leaves.values())
                 found = self._pull_back(*tensors, is_grads_batched=True)
-                columns = dict(zip(leaves, map(_array_of_tensor, found), strict=True))
+                columns = dict(zip(leaves, map(array_of, found), strict=True))
         except Exception:  # if something is wrong, the calls one by one will show it
             return None
         return apart(columns, len(upstreams))
@@ -234,7 +255,7 @@ class TorchFunction(AtOnce):
                 if along is None:
                     self._insist_on_constant(output, [leaves[k] for k in pushed], j)
                     found[j] = self._torch.zeros_like(output)
-            return returned.arranged(map(_array_of_tensor, found))
+            return returned.arranged(map(array_of, found))
 
     def vjp_vjp(self, upstream: Any, /, *inputs_and_grad_outputs: Any, **named: Any) -> Any:
         """Return the vjp of the map from inputs and grad_outputs to gradients.
@@ -269,7 +290,7 @@ class TorchFunction(AtOnce):
             every = [*leaves.values(), *variables.values()]
             with missing_by_type(RuntimeError, HAS_NO_RULE):
                 second = self._filled(self._pull_back(gradients, upstreams, every), every)
-        found = map(_array_of_tensor, second)
+        found = map(array_of, second)
         by_input = {k: next(found) for k in leaves}
         by_output = {j: next(found) for j in variables}
         return (
@@ -301,7 +322,7 @@ class TorchFunction(AtOnce):
         """Call fn; return the tensors to differentiate, and its outputs."""
         leaves, moved = {}, []
         for k in arguments.differentiated:
-            leaf = leaves[k] = self._torch.from_numpy(arguments.values[k]).requires_grad_()
+            leaf = leaves[k] = self._tensor(arguments, k).requires_grad_()
             # Subtle: torch forbids writing to a leaf, but fn may write to its inputs: pass clones.
             value = leaf.clone()
             if tangents is not None and tangents[k] is not None:
@@ -310,9 +331,13 @@ class TorchFunction(AtOnce):
             moved.append(value)
         return leaves, self._returned(arguments, moved)
 
+    def _tensor(self, arguments: Arguments, k: int) -> Any:
+        """Return one of the arrays to differentiate as a tensor."""
+        return self._place.tensor(arguments.values[k])
+
     def _returned(self, arguments: Arguments, tensors: list[Any]) -> Returned:
         """Call fn with these tensors in place of the differentiated arrays."""
-        output = plain(arguments.call(self._fn, self._torch.from_numpy, tensors))
+        output = plain(arguments.call(self._fn, self._place.tensor, tensors))
         return Returned(output, self._torch.Tensor, "tensor", self.open_tree)
 
     def _dual(self, value: Any, tangent: Any) -> Any:
@@ -385,6 +410,20 @@ class TorchFunction(AtOnce):
             )
 
 
+def _module_of(fn: Any) -> Any:
+    """Return the module that fn is, or is a method of; None if there is none."""
+    owner = getattr(fn, "__self__", fn)
+    return owner if isinstance(owner, framework("torch").nn.Module) else None
+
+
+def home(fn: Any) -> Any:
+    """Return the device of the parameters and buffers of a module; None if it has no one device."""
+    module = _module_of(fn)
+    held = () if module is None else (*module.parameters(), *module.buffers())
+    devices = {one.device for one in held}
+    return devices.pop() if len(devices) == 1 else None
+
+
 def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> int:
     """Return how many of the positional arguments are inputs, from an upstream for all inputs.
 
@@ -409,19 +448,6 @@ def _are_alike(upstream: Any, value: Any) -> bool:
     if isinstance(value, tuple | list):
         return len(upstream) == len(value) and all(map(_are_alike, upstream, value))
     return bool(np.shape(upstream) == np.shape(value))
-
-
-def _array_of_tensor(tensor: Any) -> Array:
-    """Return a tensor as an array with its own memory."""
-    # Subtle: conjugates, negatives and zeros may be memory with a flag; a clone has no flags.
-    try:
-        own = tensor.detach().cpu().clone()
-        return np.asarray(own.numpy())
-    except TypeError as error:
-        raise TypeError(
-            f"NumPy has no array of {tensor.dtype} in the layout {tensor.layout}: "
-            "return it from fn with .to_dense() or .float()"
-        ) from error
 
 
 def _insist_on_graphs(gradients: list[Any], upstreams: list[Any], names: list[str]) -> None:

@@ -10,16 +10,21 @@ import numpy as np
 from gradcheck_ref.adapters.calls import Arguments
 from gradcheck_ref.adapters.torch import TorchFunction
 from gradcheck_ref.adapters.torch_errors import note_on
+from gradcheck_ref.adapters.torch_place import IN_NUMPY, Place, array_of
 from gradcheck_ref.adapters.torch_trees import plain
-from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.arguments import Array, described, kind_of
 from gradcheck_ref.structure.inputs import parameters_in_order, signature_of
 from gradcheck_ref.structure.trees import Forest, leaves_of
 
 # Advice about a tensor with another dtype.
 OTHERWISE = (
-    "inputs, parameters and buffers are float64 here, but forward or loss uses a tensor that is "
-    "not: it is not a buffer, or is made by .float() or with a fixed dtype. To make it float64, "
-    "keep it with register_buffer, or create it with dtype=x.dtype"
+    "inputs, parameters and buffers are {0} here, but forward or loss uses a tensor that is not: "
+    "it is not a buffer, or is made by .float() or with a fixed dtype. To make it {0}, keep it "
+    "with register_buffer, or create it with dtype=x.dtype"
+)
+OF_OWN = (
+    "with dtype='own', parameters, buffers and tensors keep their dtype: convert the inputs, or a "
+    "part of the module, as the module needs it in training"
 )
 
 
@@ -38,6 +43,8 @@ class ModuleFunction(TorchFunction):
         A function of the module's output.
     seed : int
         For torch's random numbers.
+    place : Place
+        The device, and the dtype of all tensors; without a dtype each keeps its own.
     together : bool, optional
         As for `TorchFunction`.
 
@@ -56,10 +63,11 @@ class ModuleFunction(TorchFunction):
         by_name: dict[str, Any],
         loss: Any,
         seed: int,
+        place: Place,
         together: bool | None = None,
     ) -> None:
-        super().__init__(self._call, together)
-        self.made_of, self._module = (module, inputs, by_name, loss, seed), module
+        super().__init__(self._call, together, place)
+        self.made_of, self._module = (module, inputs, by_name, loss, seed, place), module
         self.module, self.loss, self.seed, self.draws = module, loss, seed, False
         # A call changes the parameters, the seed and the dtype for all threads.
         self.alone = threading.RLock()
@@ -74,12 +82,15 @@ class ModuleFunction(TorchFunction):
         }
         given = zip([*names, *self.keywords], [*inputs, *by_name.values()], strict=True)
         self.in_order, self.sparse = names, list[str]()
-        self.inputs = {name: self._doubled(one, name) for name, one in given}
+        self.dtypes: dict[str, Any] = {}  # of the tensors to differentiate, by name
+        shared = {one.dtype for one in parameters.values() if one.is_floating_point()}
+        self.of_arrays = shared.pop() if place.dtype is None and len(shared) == 1 else None
+        self.inputs = {name: self._input(one, name) for name, one in given}
         self.point = {name: one for name, (one, moves) in self.inputs.items() if moves}
-        self.point |= {name: _array_of(parameters[name]) for name in self.learned}
+        self.point |= {name: self._array(parameters[name], name) for name in self.learned}
         held = {name: one for name, one in parameters.items() if not one.requires_grad}
         held |= dict(module.named_buffers())
-        self.held = {name: _double(one) for name, one in held.items()}
+        self.held = {name: self._own(one) for name, one in held.items()}
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send the module to another process."""
@@ -94,7 +105,7 @@ class ModuleFunction(TorchFunction):
 
     @contextmanager
     def _recording(self, arguments: Arguments) -> Iterator[None]:
-        with self.alone, _in_double(self._torch), super()._recording(arguments):
+        with self.alone, self._defaults(), super()._recording(arguments):
             yield
 
     def jvp(self, tangent: Any, /, **named: Any) -> Any:
@@ -112,26 +123,22 @@ class ModuleFunction(TorchFunction):
         given = {name: named.get(name, one) for name, (one, _) in self.inputs.items()}
         inputs = tuple(given[name] for name in self.in_order)
         by_name = {key: given[name] for name, key in self.keywords.items()}
-        with self._torch.random.fork_rng(devices=[]):
-            # torch.manual_seed also records the caller for every other device; the CPU is enough.
-            self._torch.default_generator.manual_seed(self.seed)
-            before = self._torch.get_rng_state()
+        with self._seeded():
             state = {name: named[name] for name in self.learned} | self._constants()
             output = self._with(state, self.module, *inputs, **by_name)
             output = output if self.loss is None else self.loss(output)
-            self.draws |= not self._torch.equal(before, self._torch.get_rng_state())
         return self._with_numbers_for_others(plain(output))
 
     def _while_it_holds(self, named: Mapping[str, Any], call: Any, *args: Any, **more: Any) -> Any:
-        """Call something while the parameters are these numbers, in double.
+        """Call something while the parameters are these numbers, in their precision.
 
         The backward needs them, too, if it repeats a part of forward like
         ``torch.utils.checkpoint``: by then the forward with these parameters has ended.
         """
-        with self.alone, _in_double(self._torch), self._torch.inference_mode(False):
+        with self.alone, self._defaults(), self._torch.inference_mode(False):
             state = {
                 # torch forbids to write to these, as to any leaf.
-                name: self._torch.from_numpy(np.require(named[name], None, "W")).requires_grad_()
+                name: self._of(name, np.require(named[name], None, "W")).requires_grad_()
                 for name in self.learned
             }
             return self._with(state | self._constants(), call, *args, **more)
@@ -155,23 +162,85 @@ class ModuleFunction(TorchFunction):
         kept = [one if mine else nothing for one, mine in zip(leaves, ours, strict=True)]
         return forest.built(kept)[0]
 
-    def _doubled(self, value: Any, name: str) -> tuple[Any, bool]:
-        """Return an input, or a tree such as an LSTM's states, in double; and whether it moves.
+    def _input(self, value: Any, name: str) -> tuple[Any, bool]:
+        """Return an input, or a tree such as an LSTM's states, as the module gets it.
 
-        It moves if it contains an array.
+        And whether it moves: if it contains an array.
         """
         forest = Forest([value], [name], self.open_tree)
         leaves, moves = forest.leaves([value]), False
         for k, one in enumerate(leaves):
             if isinstance(one, self._torch.Tensor) and _has_no_array(one):
-                leaves[k] = _double(one)
+                leaves[k] = self._own(one)
                 self.sparse.append(forest.names[k])
             elif isinstance(one, np.ndarray | np.inexact | self._torch.Tensor):
-                leaves[k], moves = _array(one), True
+                leaves[k], moves = self._array(one, forest.names[k]), True
         return (forest.built(leaves)[0] if moves or self.sparse else value), moves
 
+    def _own(self, tensor: Any) -> Any:
+        """Return our own copy of a tensor, where and as it is used."""
+        return self._place.moved(tensor.detach()).clone()
+
+    def _array(self, value: Any, name: str) -> Array:
+        """Return an array or a tensor as an array; if it can be moved, with its precision here.
+
+        The array of a tensor that is already so is its own memory: it is only read.
+        """
+        tensor = value
+        if not isinstance(value, self._torch.Tensor):
+            array = np.array(value, order="C")
+            if kind_of(array.dtype) not in "fc" or array.dtype.char in "gG":
+                return array
+            tensor = self._place.tensor(array)
+            tensor = tensor if self.of_arrays is None else tensor.to(self.of_arrays)
+        tensor = self._place.moved(tensor.detach())
+        self.dtypes[name] = tensor.dtype
+        ours = str(tensor.dtype) in IN_NUMPY and tensor.device.type == "cpu"
+        if not ours:
+            return array_of(tensor)
+        return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
+
+    def _of(self, name: str, array: Array) -> Any:
+        """Return the array of this name as a tensor with its dtype."""
+        return self._place.tensor(array).to(self.dtypes[name])
+
+    def _tensor(self, arguments: Arguments, k: int) -> Any:
+        return self._of(arguments.names[k], arguments.values[k])
+
+    @contextmanager
+    def _defaults(self) -> Iterator[None]:
+        """In double precision, ``torch.zeros`` and similar functions use it, too."""
+        torch, before = self._torch, self._torch.get_default_dtype()
+        if self._place.dtype == torch.float64:
+            torch.set_default_dtype(torch.float64)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+    @contextmanager
+    def _seeded(self) -> Iterator[None]:
+        """Draw random numbers from the seed, on the CPU and where the module is.
+
+        Notices whether any was drawn. ``torch.manual_seed`` would also record the caller for every
+        other device.
+        """
+        torch, device = self._torch, self._place.device
+        cards = [] if device.type == "cpu" else [getattr(torch, device.type)]
+        kind = "cuda" if device.type == "cpu" else device.type
+        with torch.random.fork_rng(devices=[device] if cards else [], device_type=kind):
+            torch.default_generator.manual_seed(self.seed)
+            for card in cards:
+                card.manual_seed(self.seed)
+            before = [torch.get_rng_state(), *(card.get_rng_state(device) for card in cards)]
+            yield
+            after = [torch.get_rng_state(), *(card.get_rng_state(device) for card in cards)]
+            self.draws |= not all(map(torch.equal, before, after))
+
     def _explain(self, error: Exception, arguments: Arguments) -> None:
-        note_on(error, {name: one for name, (one, _) in self.inputs.items()}, lambda: OTHERWISE)
+        dtype = str(self._place.dtype).removeprefix("torch.")
+        advice = OF_OWN if self._place.dtype is None else OTHERWISE.format(dtype)
+        note_on(error, {name: one for name, (one, _) in self.inputs.items()}, lambda: advice)
 
     def insist_on_a_point(self) -> None:
         """Refuse a call without anything to differentiate."""
@@ -205,55 +274,15 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: dict[str, An
     return call(*args, **named)
 
 
-@contextmanager
-def _in_double(torch: Any) -> Iterator[None]:
-    """Make ``torch.zeros`` and similar functions use double precision, like everything else."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
 def _has_no_array(tensor: Any) -> bool:
     import torch
 
     return bool(tensor.layout != torch.strided or tensor.is_nested)
 
 
-def _double(tensor: Any) -> Any:
-    """Return our own copy of a tensor on the CPU, in double precision unless it is an integer."""
-    import torch
-
-    own = tensor.detach().cpu()
-    if own.is_complex():
-        own = own.to(torch.complex128)
-    elif own.is_floating_point():  # NumPy has no bfloat16
-        own = own.to(torch.float64)
-    return own.clone()
-
-
-def _array(value: Any) -> Array:
-    """Return an array or a tensor as an array, in double precision if it can be moved."""
-    if not isinstance(value, np.ndarray | np.generic):
-        value = _double(value).resolve_conj().resolve_neg().numpy()
-    double = np.result_type(value, np.float64) if value.dtype.kind in "fc" else value.dtype
-    return np.array(value, double)
-
-
-def _array_of(parameter: Any) -> Array:
-    """Return a parameter as an array that is only read: its own memory if it is in double."""
-    import torch
-
-    own = parameter.detach()
-    ours = own.dtype in (torch.float64, torch.complex128) and own.device.type == "cpu"
-    return own.resolve_conj().resolve_neg().numpy() if ours else _array(parameter)
-
-
 def _any_floating(value: Any, opener: Any) -> bool:
     leaves = leaves_of(value, opener)
-    return any(isinstance(one, np.ndarray) and one.dtype.kind in "fc" for one in leaves)
+    return any(isinstance(one, np.ndarray) and kind_of(one.dtype) in "fc" for one in leaves)
 
 
 def _input_names(module: Any, count: int, taken: Mapping[str, Any]) -> list[str]:

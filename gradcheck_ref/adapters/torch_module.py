@@ -6,17 +6,26 @@ from dataclasses import replace
 from typing import Any
 
 from gradcheck_ref.adapters.calls import framework
+from gradcheck_ref.adapters.torch import home
 from gradcheck_ref.adapters.torch_call import ModuleFunction
+from gradcheck_ref.adapters.torch_place import Place
 from gradcheck_ref.arguments import described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.inputs import signature_of
 
 # These are not arguments of forward.
-KNOBS = ("vjp", "jvp", "rtol", "atol", "max_evaluations", "seed", "workers", "progress")
+KNOBS = ("vjp", "jvp", "constant", "rtol", "atol", "max_evaluations", "seed", "workers", "progress")
 
 
-def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> Report:
+def check_module(
+    module: Any,
+    *inputs: Any,
+    loss: Any = None,
+    device: Any = None,
+    dtype: Any = None,
+    **named: Any,
+) -> Report:
     """Check torch's gradients with respect to the inputs and the parameters of a module.
 
     Parameters
@@ -30,6 +39,13 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     loss : callable, optional
         The function to differentiate is ``loss(output)``, as for a training step. By default every
         entry of the output: a tensor, or tensors in tuples, lists, dicts and dataclasses.
+    device : str, int or torch.device, optional
+        Where it is computed, such as "cuda" for a kernel. By default where the module's parameters
+        are, or on the CPU if that place has no float64.
+    dtype : torch.dtype or "own", optional
+        The dtype of parameters, buffers and inputs. By default float64, which shows most. With
+        "own" each keeps its dtype, as in training, and NumPy arrays get that of the parameters if
+        all have the same: this is how to check a module that takes bfloat16 only.
     **named : any
         The options of `check_vjp`, such as ``rtol`` or ``workers``. All other names go to
         ``forward``, as in ``check_module(module, x, mask=mask)``.
@@ -47,7 +63,8 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
         If module is no module, there is nothing to differentiate, ``forward`` does not accept an
         argument by name, or returns no tensor.
     ValueError
-        If a parameter has no numbers yet, as in a ``LazyLinear`` that was never called.
+        If a parameter has no numbers yet, as in a ``LazyLinear`` that was never called, or torch
+        cannot make a tensor on that device.
     ValueError, TypeError, NotImplementedError
         As for `check_vjp`.
 
@@ -110,10 +127,23 @@ def check_module(module: Any, *inputs: Any, loss: Any = None, **named: Any) -> R
     knobs = {name: one for name, one in named.items() if name in KNOBS}
     by_name = {name: one for name, one in named.items() if name not in KNOBS}
     _insist_on_arguments(module, by_name)
-    f = ModuleFunction(module, inputs, by_name, loss, knobs.get("seed", 0))
+    f = ModuleFunction(
+        module, inputs, by_name, loss, knobs.get("seed", 0), _place(module, device, dtype)
+    )
     f.insist_on_a_point()
     report = check_vjp(f, f.point, **knobs)
     return replace(report, notes=(*report.notes, *f.remarks()))
+
+
+def _place(module: Any, device: Any, dtype: Any) -> Place:
+    """Return where a module is to be computed, and in which dtype."""
+    dtype = None if isinstance(dtype, str) and dtype == "own" else dtype or "float64"
+    if device is not None:
+        return Place(device, dtype)
+    try:
+        return Place(home(module) or "cpu", dtype)
+    except ValueError:  # Apple's GPUs have no float64
+        return Place("cpu", dtype)
 
 
 def _insist_on_usable(module: Any) -> None:

@@ -10,6 +10,7 @@ from edge_cases import Counted
 from gradcheck_ref import check_vjp
 from gradcheck_ref.adapters import from_torch
 from gradcheck_ref.adapters.torch_call import ModuleFunction
+from gradcheck_ref.adapters.torch_place import Place
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -118,7 +119,7 @@ class Cut(torch.nn.Module):
 
 
 def test_a_module_that_makes_tensors_goes_through_vmap_in_double():
-    f = ModuleFunction(Cut(), (np.array([0.5, 1.5, -1.0]),), {}, None, 0)
+    f = ModuleFunction(Cut(), (np.array([0.5, 1.5, -1.0]),), {}, None, 0, Place(dtype="float64"))
     points = [{name: one + 0.1 * k for name, one in f.point.items()} for k in range(4)]
     values = f.many(points)
     assert f._together

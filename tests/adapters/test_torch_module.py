@@ -15,6 +15,7 @@ from beside import power
 
 from gradcheck_ref.adapters import check_module
 from gradcheck_ref.adapters.torch_call import ModuleFunction
+from gradcheck_ref.adapters.torch_place import Place
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -475,7 +476,8 @@ def test_threads_share_a_module_without_conflict():
 
 
 def test_a_call_of_a_module_can_be_sent_to_another_process():
-    f = ModuleFunction(network(nn.Tanh()), (X,), {}, mean_square, 3)
+    place = Place(dtype="float64")
+    f = ModuleFunction(network(nn.Tanh()), (X,), {}, mean_square, 3, place)
     there = pickle.loads(pickle.dumps(f))
     upstream = np.ones(())
     assert there(**f.point) == f(**f.point)
