@@ -23,7 +23,7 @@ from gradcheck_ref.check.judge.whole import (
     decides,
     effects_of,
     end_of,
-    has_fewer_digits,
+    has_few_digits,
     judge_inputs,
     named,
     ratio_of,
@@ -34,9 +34,9 @@ from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import output_weights
 
-# An entry is hidden by few digits if this is why it is unsure. Where f has fewer digits than its
-# dtype, its stairs look like kinks, too.
-HIDDEN = "noise", "zero", "budget"
+# An entry is hidden by few digits, of f or of x, if this is why it is unsure. Where f has fewer
+# than its dtype, or 16 bits, its stairs look like kinks, too.
+HIDDEN = "noise", "zero", "budget", "step-underflow"
 HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
 
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed.
@@ -64,7 +64,7 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if not (decides(question) and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
-        few, vague = has_fewer_digits(question), _vaguely_wrong(findings)
+        few, vague = has_few_digits(question), _vaguely_wrong(findings)
         open_ = [
             number
             for number, one in known.items()
@@ -121,7 +121,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     """Let the inputs that are right or wrong as a whole decide about their entries."""
     evidence, usual = findings.on_axes, allowed_as_a_whole(question.ask.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
-    few = has_fewer_digits(question) or any(one.allowed > usual for one in known.values())
+    few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
     inputs = question.ask.inputs
     rows, undecided = inputs.numbers_of(evidence.rows), evidence.ruling.verdict == UNSURE
     kinks = (undecided & (evidence.reasons() == "kink")).any(axis=1)
@@ -161,7 +161,7 @@ def _confirm(question: Question, findings: Findings) -> None:
     error, size = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
     size = max(size, float(np.linalg.norm(np.where(fails, evidence.claimed, 0.0)[rows] * units)))
     excluded = again[0].limit * size < error
-    few = has_fewer_digits(question) or not group.chords.values.moves.any()
+    few = has_few_digits(question) or not group.chords.values.moves.any()
     hidden = few and (again[0].limit - again[0].error) * size > error
     if excluded or hidden:
         evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)

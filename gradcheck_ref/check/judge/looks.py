@@ -62,11 +62,6 @@ class Square(NamedTuple):
         most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
         return (most + math.sqrt(self.stuck)) ** 2
 
-    @property
-    def hidden(self) -> float:
-        """The square of an error that noise and rounding hide."""
-        return self.doubt() + self.stuck
-
 
 UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
 

@@ -18,7 +18,7 @@ from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
-from gradcheck_ref.check.judge.whole import decides, has_fewer_digits, judge_inputs
+from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
@@ -145,7 +145,7 @@ def _few_digits(together: Together) -> bool:
     if not decides(together.question):
         return False
     together.measure(1)
-    return decides(together.question) and has_fewer_digits(together.question)
+    return decides(together.question) and has_few_digits(together.question)
 
 
 def _as_wholes(

@@ -27,6 +27,9 @@ from gradcheck_ref.structure.units import PIECE
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
 
+# The spacing of float16; that of bfloat16 is longer.
+SIXTEEN_BITS = 2.0**-10
+
 # A wrong claim is usually clear after FEW lines. MANY are measured before a pass, and then twice as
 # many, and again, if that decides nothing.
 FEW, MANY = 10, 40
@@ -184,9 +187,13 @@ class Group:
         return allowed_as_a_whole(self.question.ask.precision, self.chords.short * noise)
 
     def _allowed(self, found: Square, size: float) -> float:
-        """Return the square that is allowed for an input of this size, squared."""
-        most = self._largest(found) ** 2 * size
-        return min(most, max(HIDDEN**2 * found.hidden, most / TIGHTER**2))
+        """Return the square that is allowed for an input of this size, squared.
+
+        More lines than `MANY` make a pass surer. They do not ask for more.
+        """
+        most, usual = self._largest(found) ** 2 * size, max(1.0, len(self.lines) / MANY)
+        hidden = found.doubt() * math.sqrt(usual) + found.stuck
+        return min(most, max(HIDDEN**2 * hidden, most / TIGHTER**2))
 
     @QUIETLY
     def _mistaken(self, found: Square, columns: slice) -> bool | None:
@@ -289,9 +296,11 @@ def ratio_of(square: float, size: float) -> float:
     return math.inf if square else 0.0
 
 
-def has_fewer_digits(question: Question) -> bool:
-    """Whether f has fewer digits than its dtype, as far as its noise shows."""
+def has_few_digits(question: Question) -> bool:
+    """Whether f has 16 bits, or fewer digits than its dtype, as far as its noise shows."""
     noise = question.noise
+    if question.ask.precision >= SIXTEEN_BITS:
+        return True
     noisy = (noise.levels[-1] > noise.quiet) & ~noise.random
     fewer = noise.eps > np.fmax(noise.ask.inputs.eps, noise.ask.outputs.eps.max(initial=0.0))
     return bool((noisy | fewer | (noise.jump > 0)).any())
