@@ -49,6 +49,7 @@ class Exercise:
     cases: Sequence[str] = ()  # of the zoo; the checks must catch each of their bugs
     optional: bool = False  # whether the course is complete without it: it counts only if named
     package: str = ""  # another package that it needs, such as "torch"
+    recall: Sequence[str] = ()  # a question on an earlier exercise, in one line, and its answer
     home: Path = HERE
 
     @property
@@ -95,7 +96,8 @@ class Exercise:
         """Return (heading, text) of each rung."""
         text = (self.folder / "hints.md").read_text(encoding="utf-8")
         rungs = re.findall(r"<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
-        return [(heading.strip(), body.strip()) for heading, body in rungs]
+        # Code is indented, and may be the first line.
+        return [(heading.strip(), body.strip("\n").rstrip()) for heading, body in rungs]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,8 @@ def width() -> int:
 
 def painted(text: str, colour: str) -> str:
     """Add color if the terminal has it; color alone never carries information."""
-    wanted = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    has_color = sys.stdout.isatty() or os.environ.get("FORCE_COLOR")
+    wanted = has_color and not os.environ.get("NO_COLOR")
     return f"{colour}{text}{PLAIN}" if wanted and colour else text
 
 
@@ -101,6 +102,8 @@ def show(course: Course, outcome: Outcome) -> None:
     if failing:
         if failing.status == "todo":
             say(short(exercise.folder / "README.md"), "read")
+            if exercise.recall:
+                say(exercise.recall[0], "recall")
         else:
             say(command(f"hint {exercise.number}"), "stuck?")
         return

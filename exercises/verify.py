@@ -10,6 +10,7 @@ from typing import Any
 
 from course import FILES, Course, Exercise, Outcome, checks_of, judge, load
 
+QUESTION = re.compile(r'<div class="predict".*?</div>\n', re.DOTALL)
 FENCE = re.compile(r"( *# --- your code ---\n).*?( *# --- end ---\n)", re.DOTALL)
 TRIAL = 'if __name__ == "__main__":'
 HINTS = 3
@@ -43,7 +44,7 @@ def text_faults(exercise: Exercise) -> list[str]:
     text = _text(exercise, "README.md")
     head = (*README_HEAD, f"{exercise.minutes} minutes")  # as course.toml says
     faults = [f"README.md does not say {words}" for words in head if words not in text]
-    if len(text.splitlines()) > README_LINES:
+    if len(QUESTION.sub("", text).splitlines()) > README_LINES:
         faults.append(f"README.md has more than {README_LINES} lines")
     hints = exercise.hints()
     if len(hints) != HINTS or not all(heading and body for heading, body in hints):

@@ -43,7 +43,7 @@ export async function loadPyodide() {
       check(_, exercise, columns) {
         const task = { archives, files, exercise, columns };
         archives = [];
-        return answer(task);
+        return answer(task).toJs();
       },
     }),
   };

@@ -29,7 +29,8 @@ class Exercise:
         block = tab.locator(".exercise")
         self.code = block.locator("code").first
         self.status = block.locator(".run-status")
-        self.output = block.locator(".run-output")
+        self.output = block.locator(".run-output:not(.run-report)")
+        self.report = block.locator(".run-report")
         self.hints = tab.locator("#hints ~ details")
 
     def button(self, name):
@@ -48,10 +49,10 @@ class Exercise:
         return self
 
     def press(self, name, until):
-        """Press a button, wait for the words, and return what is printed."""
+        """Press a button, wait for words, and return what the checks say, or what is printed."""
         self.button(name).click()
         self.status.filter(has_text=until).wait_for()
-        return self.output.text_content()
+        return (self.report if name == "Check" else self.output).text_content()
 
 
 # --- with NumPy ------------------------------------------------------------------------------
@@ -89,6 +90,53 @@ def test_a_student_makes_a_mistake_and_corrects_it(exercise):
     assert "  look at   the rise of f is divided by the step; where do you divide?" in said
     said = exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     assert "Every check passes." in said
+
+
+def test_what_a_file_prints_never_hides_the_verdict(exercise):
+    said = exercise.write("print(list(range(50_000)))\n" + WRONG).press("Check", "0 of 6 checks")
+    assert "look at   the rise of f is divided by the step" in said
+    assert exercise.report.is_visible()
+    assert exercise.output.text_content().startswith("[0, 1, 2")
+    assert exercise.output.text_content().endswith("... and more, which is not shown\n")
+    assert exercise.report.locator(".said-31").first.inner_text().strip() == "NO"
+    assert exercise.output.bounding_box()["height"] <= 300
+
+
+def test_lines_have_numbers_and_backspace_unindents(exercise):
+    exercise.write("def f(x):\n    if x:\n        return 1\n")
+    numbers = exercise.tab.locator(".line-numbers")
+    assert numbers.text_content() == "1\n2\n3\n4"
+    exercise.write("if 1:\n        ")
+    exercise.keys.press("Backspace")
+    assert exercise.text == "if 1:\n    "
+    exercise.keys.type("ab")
+    exercise.keys.press("Backspace")
+    assert exercise.text == "if 1:\n    a"
+
+
+def test_python_can_be_started_anew(exercise):
+    exercise.press("Check", "0 of 6 checks passed.")
+    loads = sum("worker.js" in path for path in exercise.tab.seen.fetched)
+    exercise.press("Restart Python", "The next run starts it anew.")
+    exercise.press("Check", "0 of 6 checks passed.")
+    assert sum("worker.js" in path for path in exercise.tab.seen.fetched) >= loads
+    exercise.press("Restart Python", "The next run starts it anew.")
+
+
+def test_a_second_tab_skips_to_the_file(exercise, address):
+    Exercise(exercise.tab, address)
+    exercise.keys.press("Tab")
+    exercise.keys.press("Tab")
+    exercise.keys.press("Enter")
+    assert exercise.code.evaluate("code => code === document.activeElement")
+
+
+def test_the_page_has_no_words_for_a_terminal(site):
+    for name in NAMES:
+        page = (site / "exercises" / name / "index.html").read_text(encoding="utf-8")
+        words = re.sub(r"<[^>]+>", "", page[page.find("<article") : page.find("</article>")])
+        assert not re.search(r"python -m work|run\.py|judging\.py", words), name
+        assert "work/" not in words.partition("Your file")[0], name
 
 
 def test_the_answer_is_restored_when_the_page_is_opened_again(exercise, address):
@@ -212,11 +260,11 @@ def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(exer
         source = (ROOT / "exercises" / name / "solution.py").read_text(encoding="utf-8")
         exercise.tab.evaluate(keep, [name, source])
     there = Exercise(exercise.tab, address, project.name)
-    assert "no work/01_forward.py" in there.press("Check", "0 of 5 checks passed.")
+    assert "nothing is written in exercise 01" in there.press("Check", "0 of 5 checks passed.")
     exercise.tab.evaluate(keep, [project.needs[0], RIGHT])
     assert "Every check passes." in there.press("Check", "5 of 5 checks passed.")
     exercise.tab.evaluate(keep, [project.needs[0], WRONG])
-    assert "work/01_forward.py" in there.press("Check", "0 of 5 checks passed.")
+    assert "called    exercise 01" in there.press("Check", "0 of 5 checks passed.")
 
 
 def test_each_hint_leads_to_the_next(exercise, address):

@@ -1,6 +1,7 @@
 """Every page, as a reader gets it: wide and narrow, light and dark, by eye and by screen reader."""
 
 import re
+import runpy
 
 import pytest
 
@@ -25,8 +26,8 @@ def name_of(source):
 
 # --- all pages -------------------------------------------------------------------------------
 
-# Included files are run where they are; a browser has no framework and no other program.
-NOT_IN_A_BROWSER = re.compile(r"--8<--|^import (torch|jax|tvm|warp)\b|from_command\(", re.MULTILINE)
+# tests/docs/test_site.py says which examples the hook marks.
+MARKED = runpy.run_path(str(DOCS / "hooks" / "run.py"))["on_page_markdown"]
 
 
 # What a page has, in one question.
@@ -56,8 +57,8 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     tab.goto(address if name_of(source) == "index" else f"{address}{name_of(source)}/")
     examples = [
         lines_of(fence)
-        for fence in FENCE.finditer(source.read_text(encoding="utf-8"))
-        if fence["language"] == "python" and not NOT_IN_A_BROWSER.search(fence["source"])
+        for fence in FENCE.finditer(MARKED(source.read_text(encoding="utf-8")))
+        if ".run" in fence[0].partition("\n")[0]
     ]
     told = tab.evaluate(ASKED)
     (heading,), (said, shared) = told.pop("headings"), told.pop("described")

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import logging
+import re
 import signal
 import tarfile
 from pathlib import Path
@@ -259,3 +260,26 @@ def test_the_checksums_are_of_every_file_that_a_page_asks_for():
     sums = loaded("hooks/offline.py").checksums(text)
     names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
     assert set(sums) == {*names, "pyodide-lock.json"}
+
+
+# --- the Run button --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sources", "run"),
+    [
+        (["a = 1", "print(a)"], [True, True]),
+        (["import torch\nimport numpy as np", "np.ones(2)", "b = 1"], [False, False, True]),
+        (
+            ["import pytest\ndef f(): pass", "f()", "def f(): pass", "f()"],
+            [False, False, True, True],
+        ),
+        (["x = load_vectors()", "def show(i): x[i]", "show(1)"], [False, False, False]),
+        (["--8<-- 'some/file.py'"], [False]),
+    ],
+    ids=["plain", "a framework", "pytest, defined again", "the vectors", "an included file"],
+)
+def test_an_example_has_a_run_button_if_a_browser_has_all_that_it_uses(sources, run):
+    page = "\n\n".join(f"```python\n{source}\n```" for source in sources)
+    marked = loaded("hooks/run.py").on_page_markdown(page)
+    assert [".run" in opening for opening in re.findall(r"^```(.+)$", marked, re.MULTILINE)] == run

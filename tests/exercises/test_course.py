@@ -91,7 +91,7 @@ def test_an_optional_exercise_is_included_if_it_is_named():
 
 def test_every_closing_question_has_its_answer_for_the_instructor():
     text = (ROOT / "exercises" / "answers.md").read_text(encoding="utf-8")
-    heads = [f"{e.number} {e.title}" for e in COURSE.exercises]
+    heads = [f"{e.number} {e.title}" for e in COURSE.everything]
     assert re.findall(r"^## (.+)", text, re.MULTILINE) == heads
     assert all(len(answer.split()) > 40 for answer in text.split("\n## ")[1:])
 
@@ -100,6 +100,28 @@ def test_the_readmes_show_no_untested_code():
     readmes = [(e.folder / "README.md").read_text(encoding="utf-8") for e in COURSE.exercises]
     languages = {fence["language"] for text in readmes for fence in FENCE.finditer(text)}
     assert languages <= {"text", "bash"}
+
+
+@pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda exercise: exercise.name)
+def test_the_code_of_a_hint_keeps_its_indentation_when_it_is_printed(exercise, capsys):
+    text = (exercise.folder / "hints.md").read_text(encoding="utf-8")
+    code = re.findall(r"^ {4}.*", text, re.MULTILINE)
+    for rung in (1, 2, 3):
+        run.main(["hint", exercise.name, str(rung)])
+    printed = capsys.readouterr().out.splitlines()
+    assert [line for line in code if line not in printed] == []
+
+
+def test_all_but_the_first_exercise_recall_an_earlier_one_in_one_line():
+    first, *others = COURSE.everything
+    assert not first.recall
+    for exercise in others:
+        question, answer = exercise.recall
+        number = re.match(r"Exercise (\d\d): ", question)[1]
+        assert number < exercise.name[:2] or exercise.kind == "project"
+        assert question.endswith("?")
+        assert len(question) <= 120
+        assert answer.endswith(".")
 
 
 # --- wrong submissions -----------------------------------------------------------------------

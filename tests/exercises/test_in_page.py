@@ -66,12 +66,12 @@ driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)
 for source in json.loads(sys.argv[4]):
     driver.write(sys.argv[2], {sys.argv[3]: source})
-    print("=>", json.dumps(driver.check(sys.argv[2], sys.argv[3], 60)))
+    print("=>", driver.check(sys.argv[2], sys.argv[3], 60))
 """
 
 
 def checked(folder, exercise, *sources, without=()):
-    """Check files one after the other, as in one page; return what is said of each, and scores."""
+    """Check files one after the other, as in one page; return (printed, what the checks say)."""
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
         (folder / "sent.zip").write_bytes(zipped(bundle))
         with zipfile.ZipFile(folder / "sent.zip") as archive:
@@ -89,7 +89,12 @@ def checked(folder, exercise, *sources, without=()):
     )
     assert not done.stderr
     said = re.findall(r"(.*?)^=> ([^\n]*)\n", done.stdout, re.DOTALL | re.MULTILINE)
-    return [(text, *json.loads(score)) for text, score in said]
+    return [(text, json.loads(answer)) for text, answer in said]
+
+
+def plain(report):
+    """Return a report without its colors."""
+    return re.sub(r"\x1b\[\d+m", "", report)
 
 
 SOLUTION = (COURSE.find("01").folder / "solution.py").read_text(encoding="utf-8")
@@ -97,8 +102,8 @@ MISTAKE = SOLUTION.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
 
 
 def test_a_mistake_is_reported_as_on_a_computer_with_advice_for_the_page(tmp_path):
-    ((said, score, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE)
-    assert said.splitlines()[2:8] == [
+    ((printed, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE)
+    assert plain(said["report"]).splitlines()[2:8] == [
         "NO        The slope of x*x at 3 is measured as 6 + h.",
         "",
         "  called    forward_difference(f, [3], h=0.25)",
@@ -106,13 +111,35 @@ def test_a_mistake_is_reported_as_on_a_computer_with_advice_for_the_page(tmp_pat
         "  got       [1.5625]",
         "  expected  [6.25]",
     ]
-    assert said.endswith(
+    assert plain(said["report"]).endswith(
         "next      change the code above, and press Check\n"
         "stuck?    the hints are below, one after the other\n"
     )
-    assert (score, missing) == ([0, 6], "")
+    assert (printed, said["checks"]) == ("", [0, 6])
+
+
+def test_the_report_has_colors_and_is_apart_from_what_the_file_prints(tmp_path):
+    ((printed, said),) = checked(tmp_path, COURSE.find("01"), "print('mine')\n" + MISTAKE)
+    assert printed == "mine\n"
+    assert "mine" not in said["report"]
+    assert "\x1b[31mNO " in said["report"]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "here"),
+    [
+        ("01", "def forward(f, x, h): pass", "Start again brings the starter back"),
+        ("project", "", "nothing is written in exercise 01"),
+    ],
+)
+def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path, name, source, here):
+    ((_, said),) = checked(tmp_path, COURSE.find(name), source)
+    report = " ".join(plain(said["report"]).split())
+    assert here in report
+    assert "run.py" not in report
+    assert "work/" not in report
 
 
 def test_without_numpy_nothing_is_checked_and_the_page_gets_its_name(tmp_path):
-    ((said, _, missing),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
-    assert (said, missing) == ("", "numpy")
+    ((printed, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
+    assert (printed, said) == ("", {"missing": "numpy"})

@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import io
+import json
 import linecache
 import os
 import shutil
@@ -84,8 +85,8 @@ def write(course: str, files: Mapping[str, str]) -> None:
     importlib.invalidate_caches()
 
 
-def check(course: str, exercise: str, columns: int) -> tuple[tuple[int, int], str]:
-    """Check a file as the course does on a learner's computer, and print what that prints.
+def check(course: str, exercise: str, columns: int) -> str:
+    """Check a file as the course does on a learner's computer; print only what the file prints.
 
     Parameters
     ----------
@@ -98,21 +99,20 @@ def check(course: str, exercise: str, columns: int) -> tuple[tuple[int, int], st
 
     Returns
     -------
-    checks : (int, int)
-        How many checks passed, and how many there are.
-    missing : str
-        The module that the checks need and that is not there; empty, if all are.
+    json : str
+        What ``exercises/in_page.py`` says. Or ``missing``, the module that the checks need and
+        that is not there.
     """
     os.chdir(course)
-    os.environ["COLUMNS"] = str(columns)
+    os.environ |= {"COLUMNS": str(columns), "FORCE_COLOR": "1"}
     place = str(Path(course, "exercises"))
     if place not in sys.path:
         sys.path.insert(0, place)
     try:
         # By the checks: what the learner's file raises is told by them.
-        return importlib.import_module("in_page").check(exercise), ""
+        return json.dumps(importlib.import_module("in_page").check(exercise))
     except ModuleNotFoundError as error:
-        return (0, 0), error.name or "a module"
+        return json.dumps({"missing": error.name or "a module"})
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

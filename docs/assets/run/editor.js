@@ -141,6 +141,7 @@ class Editor {
     code.addEventListener("input", () => {
       this.kept.set({ text: this.source });
       colours.show(code);
+      this.number();
       this.changed();
     });
     code.addEventListener("keydown", (event) => this.open && this.typed(event));
@@ -197,6 +198,21 @@ class Editor {
     if (this.open) this.code.textContent = text;
     else this.code.innerHTML = this.coloured;
     colours.show(this.code);
+    this.number();
+  }
+
+  // Number the lines: reports say "at line 19".
+  numbered() {
+    this.numbers = document.createElement("span");
+    this.numbers.className = "line-numbers";
+    this.numbers.setAttribute("aria-hidden", "true");
+    this.code.before(this.numbers);
+  }
+
+  number() {
+    if (!this.numbers) return;
+    const { length } = this.source.replace(/\n$/, "").split("\n");
+    this.numbers.textContent = Array.from({ length }, (_, i) => i + 1).join("\n");
   }
 
   // Restore the original, and put away the edited text; or, if there is nothing to put away, bring the
@@ -218,6 +234,7 @@ class Editor {
     const does = {
       Enter: () => (event.ctrlKey || event.metaKey ? this.ran() : this.insert(`\n${this.margin}`)),
       Tab: () => this.indent(event.shiftKey),
+      Backspace: this.inMargin && (() => this.indent(true)),
       Escape: () => this.left(),
     }[event.key];
     if (!does || event.isComposing) return;
@@ -249,6 +266,12 @@ class Editor {
     const [start] = this.selected;
     const line = this.source.slice(0, start).split("\n").pop();
     return line.match(/^ */)[0] + (/^[^#]*:\s*(#.*)?$/.test(line) ? "    " : "");
+  }
+
+  // Whether there is nothing but indentation between the caret and the beginning of its line.
+  get inMargin() {
+    const [start, end] = this.selected;
+    return start === end && /(^|\n) +$/.test(this.source.slice(0, start));
   }
 
   // Indent or unindent the selected lines; without a selection, insert spaces at the caret.

@@ -62,6 +62,12 @@
     return new Blob([...all, ...heads, numbers(...end)]);
   }
 
+  // A text for a terminal, whose colors become classes: green 32, red 31, bold 1.
+  function coloured(text) {
+    const parts = text.split(/\x1b\[(\d+)m/);
+    return parts.map((part, i) => (i % 2 ? "" : element("span", { className: `said-${parts[i - 1] ?? 0}` }, part)));
+  }
+
   class Exercise extends Runnable {
     constructor(block, page) {
       const { exercise, course } = block.dataset;
@@ -79,7 +85,15 @@
       this.chooser = element("input", { type: "file", accept: ".py", multiple: true, hidden: true });
       this.chooser.addEventListener("change", () => this.take(this.chooser.files));
       this.again = this.button("Start again", () => this.editor.swap());
+      this.button("Restart Python", () => this.restart());
       this.bar.append(this.chooser, this.status);
+      this.report = element("pre", { className: "run-output run-report", tabIndex: 0, hidden: true });
+      this.report.setAttribute("aria-label", "What the checks say");
+      this.report.setAttribute("role", "region");
+      this.output.before(this.report);
+      this.output.setAttribute("aria-label", "What your file prints");
+      this.skip();
+      this.editor.numbered();
       this.editor.begin();
       this.editor.changed = () => this.offer();
       this.offer();
@@ -92,9 +106,33 @@
       return `${passed} of ${total} checks passed.`;
     }
 
-    checked(checks) {
+    begins() {
+      this.report.hidden = true;
+    }
+
+    checked({ checks, report }) {
       this.editor.kept.set({ checks });
+      this.report.replaceChildren(...coloured(report));
+      this.report.hidden = false;
       return this.told(checks);
+    }
+
+    // What a file has changed in Python or NumPy stays changed for the next run.
+    restart() {
+      if (this.running) return this.stopped();
+      this.page.python.stop();
+      this.status.textContent = "Python is gone, with all that was changed in it. The next run starts it anew.";
+      return undefined;
+    }
+
+    // A way past the navigation for those who press Tab.
+    skip() {
+      const link = element("a", { className: "md-skip", href: "#your-file", textContent: "Skip to your file" });
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.code.focus();
+      });
+      document.querySelector("[data-md-component=skip]").append(link);
     }
 
     // The number of characters in a line of the output.

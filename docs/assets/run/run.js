@@ -92,6 +92,7 @@ const running = (() => {
         return;
       }
       this.output.textContent = this.status.textContent = "";
+      this.begins?.();
       this.show(button);
       let result = "";
       this.page.python.run(task, {

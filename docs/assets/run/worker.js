@@ -2,8 +2,8 @@
 //
 // In:  { pyodide, package } once, then any number of tasks: { sources }, the examples to run,
 //      or { exercise, archives, columns }, to check; with { files }, what the reader wrote in exercises.
-// Out: { doing } while it goes on, { text } for the output, { checked }, how many checks passed and
-//      how many there are, and in the end { done }, a last sentence or "". If Python does not load or
+// Out: { doing } while it goes on, { text } for what is printed, { checked }, what the checks say (see
+//      exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
 //      has ended: { failed }, a sentence.
 
 const PLACE = "/page"; // on Python's path by its full name: the working folder may change
@@ -25,8 +25,9 @@ function send() {
 
 function print(text) {
   if (printed > MOST) return;
+  const shown = text.slice(0, MOST - printed);
   printed += text.length;
-  waiting.push(printed > MOST ? "\n... and more, which is not shown\n" : text);
+  waiting.push(printed > MOST ? `${shown}\n... and more, which is not shown\n` : text);
   sendInTime();
 }
 
@@ -94,9 +95,9 @@ async function done({ pyodide, driver, archives }, task) {
   }
   postMessage({ doing: "Checking ..." });
   told = Date.now();
-  const [checks, missing] = driver.check("/course", task.exercise, task.columns).toJs();
-  if (!missing) postMessage({ checked: checks });
-  return ["", missing];
+  const said = JSON.parse(driver.check("/course", task.exercise, task.columns));
+  if (!said.missing) postMessage({ checked: said });
+  return ["", said.missing ?? ""];
 }
 
 async function run(task) {
@@ -119,7 +120,10 @@ async function run(task) {
     told = Infinity;
     send();
   }
-  const sentence = `${missing} could not be loaded, so this cannot run here.`;
+  const [, other] = /^work\.(\d\d)/.exec(missing) ?? [];
+  const sentence = other
+    ? `Nothing is written in exercise ${other} yet: this needs it.`
+    : `${missing} could not be loaded, so this cannot run here.`;
   if (missing === "numpy") return { failed: sentence }; // it may be there the next time
   return { done: missing ? sentence : error && `Ended by ${error}.` };
 }

@@ -14,30 +14,24 @@ def no_number(block: Block) -> tuple[str, Words]:
     infinite = of - nan - int(np.count_nonzero(np.isfinite(claims)))
     measured = "measured " if block.claims is None else ""
     kinds = [f"{word} in {n}" for word, n in (("NaN", nan), ("infinite", infinite)) if n]
-    which = f"{' and '.join(kinds)} of {of} {measured}entries"
+    which = f"{' and '.join(kinds)} of {of} {measured}entries{_where(block)}"
     if every := {nan: "NaN", infinite: "infinite"}.get(of):
         which = f"{every} in all {of} {measured}entries" if of > 1 else every
-    if not (measured or block.all_columns):
-        all_outputs = sum(part.size for part in block.outputs)
-        which += f" of {len(block.columns)} of {all_outputs} outputs"
     advice = (
         "look for a division by 0, the logarithm or the root of 0, an overflow, or a branch of "
         "np.where that is not taken: 0 * inf is NaN, too"
     )
     if infinite:
         advice += ". If the slope of f is infinite there, is its sign right?"
-    return "nonfinite", Words(f"the claim is {which}{_where(block)}", advice)
+    return "nonfinite", Words(f"the claim is {which}", advice)
 
 
 def _where(block: Block) -> str:
-    """Name the slice or box of several entries that these are, and say if all else is right."""
+    """Name the slice or box of several entries that these are, for every output."""
     if block.full is None:
         return ""
     bad = ~np.isfinite(block.full)
     entries = np.reshape(bad.any(axis=1), block.part.shape)
     several = 1 < np.count_nonzero(entries) < entries.size
     where = several and (bad == bad[:, :1]).all() and box(block.name, entries)
-    said = f", all of {where}" if where else ""
-    if block.region and not (block.region.entries & ~entries).any():
-        said += f", and all else is right {block.region.said}"
-    return said
+    return f", all of {where}" if where else ""

@@ -1,0 +1,192 @@
+// Questions before what they ask about: the reader answers, then sees. There is no score; an answer stays
+// in this browser, until the reader is asked again or the question changes.
+//
+// In Markdown, and without scripts, it is a question and a folded answer. CONTRIBUTING.md says how to write
+// one. Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
+// words in bold of the answer are the truth.
+
+"use strict";
+
+(() => {
+  const { element } = running;
+  const OPEN = "I do not know";
+
+  // --- three ways to answer -----------------------------------------------------------------------
+
+  // Each has: node, the answer as text (undefined: none yet), ready, show(truth, revealed).
+
+  function choice(list, name, answered) {
+    const node = element("fieldset", { className: "predict-options" });
+    const inputs = [];
+    for (const [i, item] of [...list.children, element("li", {}, OPEN)].entries()) {
+      const text = item.textContent.trim();
+      const input = element("input", { type: "radio", name, value: text, id: `${name}-${i}` });
+      const label = element("label", { htmlFor: input.id }, ...item.childNodes);
+      input.addEventListener("change", answered);
+      inputs.push(input);
+      node.append(element("div", {}, input, label, element("span", { className: "predict-mark" })));
+    }
+    list.replaceWith(node);
+    return {
+      node,
+      get answer() {
+        return inputs.find(({ checked }) => checked)?.value;
+      },
+      set answer(text) {
+        for (const input of inputs) input.checked = input.value === text;
+      },
+      show(truth, revealed) {
+        for (const input of inputs) {
+          input.disabled = revealed;
+          const marks = [input.value === truth && "✓ true", input.checked && "your answer"];
+          const shown = revealed ? marks.filter(Boolean).join(", ") : "";
+          input.parentElement.querySelector(".predict-mark").textContent = shown;
+          input.parentElement.classList.toggle("predict-true", revealed && input.value === truth);
+        }
+      },
+    };
+  }
+
+  // A place on a scale, by default of powers of ten, with two marks above it in the end.
+  function scale({ from, to, linear }, label, answered) {
+    const STEPS = 200;
+    const measure = linear === undefined ? Math.log10 : Number;
+    const [low, high] = [measure(from), measure(to)];
+    const part = (value) => (measure(value) - low) / (high - low);
+    const value = (place) => {
+      const at = low + (place / STEPS) * (high - low);
+      return linear === undefined ? 10 ** at : at;
+    };
+    const input = element("input", { type: "range", min: 0, max: STEPS, value: STEPS / 2 });
+    input.setAttribute("aria-label", label);
+    const said = element("span", { className: "predict-value" });
+    const marks = element("div", { className: "predict-scale" });
+    const ends = element("div", { className: "predict-ends" }, element("span", {}, from), said, element("span", {}, to));
+    const tell = () => {
+      said.textContent = figures.short(value(Number(input.value)));
+      input.setAttribute("aria-valuetext", said.textContent);
+    };
+    input.addEventListener("input", () => (tell(), answered()));
+    tell();
+    const mark = (name, at) => {
+      const one = element("span", { className: `predict-at ${name}`, textContent: name === "truth" ? "true" : "yours" });
+      one.style.left = `${100 * Math.max(0, Math.min(1, part(at)))}%`;
+      return one;
+    };
+    return {
+      node: element("div", { className: "predict-range" }, marks, input, ends),
+      get answer() {
+        return said.textContent;
+      },
+      set answer(text) {
+        if (text !== undefined) input.value = Math.round(part(Number(text)) * STEPS);
+        tell();
+      },
+      show(truth, revealed) {
+        input.disabled = revealed;
+        const all = [mark("truth", parseFloat(truth)), mark("yours", Number(said.textContent))];
+        marks.replaceChildren(...(revealed ? all : []));
+      },
+    };
+  }
+
+  function writing(label, answered) {
+    const node = element("textarea", { className: "predict-text", rows: 1, spellcheck: false });
+    node.setAttribute("aria-label", label);
+    node.placeholder = "Your answer, in a few words";
+    node.addEventListener("input", answered);
+    return {
+      node,
+      get answer() {
+        return node.value.trim() || undefined;
+      },
+      set answer(text) {
+        node.value = text ?? "";
+      },
+      show() {},
+    };
+  }
+
+  // --- a question ---------------------------------------------------------------------------------
+
+  class Question {
+    constructor(block) {
+      const { name, from } = block.dataset;
+      this.block = block;
+      block.classList.add("asked");
+      this.details = block.querySelector(":scope > details");
+      const list = block.querySelector(":scope > ul");
+      const first = block.querySelector(":scope > p");
+      first.id = `predict-${name}`;
+      this.kept = new Kept(`predict ${name}`, `${first.textContent}${list?.textContent ?? ""}`);
+      this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/\.$/, "");
+      const answered = () => this.offer();
+      if (list) this.way = choice(list, `predict-${name}`, answered);
+      else if (from) this.way = scale(block.dataset, first.textContent, answered);
+      else this.way = writing(first.textContent, answered);
+      this.way.node.setAttribute("aria-labelledby", first.id);
+      if (list) this.way.node.setAttribute("role", "radiogroup");
+      else this.details.before(this.way.node);
+      this.button = element("button", { type: "button", className: "run-button" });
+      this.button.addEventListener("click", () => (this.revealed ? this.ask() : this.reveal()));
+      this.status = element("span", { className: "predict-status", role: "status" });
+      this.details.before(element("div", { className: "run-bar" }, this.button, this.status));
+      const { answer, seen } = this.kept.state;
+      this.way.answer = answer;
+      this.show(Boolean(seen));
+    }
+
+    // While the reader has no answer, there is nothing to see.
+    offer() {
+      this.kept.set({ answer: this.way.answer });
+      this.button.disabled = !this.revealed && this.way.answer === undefined;
+    }
+
+    reveal() {
+      this.kept.set({ answer: this.way.answer, seen: true });
+      this.show(true);
+      this.sets();
+      this.status.textContent = this.compared;
+    }
+
+    // What a screen reader says. Two answers in words are for the reader to compare.
+    get compared() {
+      const { answer } = this.way;
+      if (this.way.node.matches("textarea")) return "";
+      return answer === this.truth ? `You said so: ${answer}.` : `You said ${answer}. True is ${this.truth}.`;
+    }
+
+    ask() {
+      this.kept.set({ answer: undefined, seen: undefined });
+      this.way.answer = undefined;
+      this.show(false);
+      this.way.node.querySelector("input")?.focus();
+    }
+
+    show(revealed) {
+      this.revealed = revealed;
+      this.details.hidden = !revealed;
+      this.details.open = revealed;
+      this.button.textContent = revealed ? "Ask me again" : "See";
+      this.status.textContent = revealed ? this.compared : "";
+      this.way.show(this.truth, revealed);
+      this.button.disabled = !revealed && this.way.answer === undefined;
+    }
+
+    // Put controls of a live figure on the page where the answer has them: "Claim=right, Step=3".
+    sets() {
+      for (const one of (this.block.dataset.sets ?? "").split(",").filter(Boolean)) {
+        const [label, value] = one.split("=").map((part) => part.trim());
+        const named = [...document.querySelectorAll(".figure-control label")];
+        const control = named.find(({ textContent }) => textContent === label)?.control;
+        if (!control) continue;
+        control.value = value;
+        control.dispatchEvent(new Event(control.matches("select") ? "change" : "input"));
+      }
+    }
+  }
+
+  document$.subscribe(({ body }) => {
+    for (const block of body.querySelectorAll(".predict")) new Question(block);
+  });
+})();

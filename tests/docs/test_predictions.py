@@ -1,0 +1,326 @@
+"""Questions that come before their answer: each has its parts, and its answer is computed here."""
+
+import re
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course import load, read_course
+from gradcheck_ref import central_difference, check_gradient, check_vjp, forward_difference
+from gradcheck_ref.zoo import load_iris
+
+ROOT = Path(__file__).parents[2]
+COURSE = read_course()
+RECIPE = ROOT / "docs" / "exercises" / "new_exercise.md"  # which writes an exercise of its own
+SOURCES = [*sorted({*ROOT.glob("docs/**/*.md")} - {RECIPE}), *ROOT.glob("exercises/*/README.md")]
+BLOCK = re.compile(
+    r'^<div class="predict" data-name="(?P<name>\w+)"(?P<more>[^>\n]*) markdown="1">\n\n'
+    r"(?P<question>(?:(?!- |<).+\n)+)\n(?P<options>(?:- .+\n)*)\n?"
+    r'<details markdown="1">\n<summary>Answer</summary>\n\n'
+    r"(?P<answer>(?:(?!</details>).*\n)+)</details>\n</div>$",
+    re.MULTILINE,
+)
+BLOCKS = [block for path in SOURCES for block in BLOCK.finditer(path.read_text("utf-8"))]
+TRUE = {block["name"]: re.match(r"\*\*(.+?)\.?\*\*", block["answer"])[1] for block in BLOCKS}
+
+
+def options_of(block):
+    """Return the options of a question."""
+    return re.findall(r"^- (.+)$", block["options"], re.MULTILINE)
+
+
+# --- form ------------------------------------------------------------------------------------
+
+
+def test_every_question_has_its_parts_and_a_name_of_its_own():
+    begun = sum(path.read_text("utf-8").count('<div class="predict"') for path in SOURCES)
+    assert len(BLOCKS) == begun
+    assert len(TRUE) == len(BLOCKS)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block["name"])
+def test_the_true_answer_is_one_of_the_options_or_on_the_scale(block):
+    true, options = TRUE[block["name"]], options_of(block)
+    if options:
+        assert true in options
+    else:
+        low, high = re.search(r'data-from="(\S+)" data-to="(\S+)"', block["more"]).groups()
+        assert float(low) < float(true) < float(high)
+
+
+@pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda exercise: exercise.name)
+def test_every_exercise_asks_before_it_tells(exercise):
+    text = (exercise.folder / "README.md").read_text("utf-8")
+    assert any(block.start() < text.index("## Tasks") for block in BLOCK.finditer(text))
+
+
+# --- the answers -----------------------------------------------------------------------------
+
+ASK = {}
+
+
+def asked(function):
+    """Keep a function that computes the answer to the question of its name."""
+    ASK[function.__name__.removeprefix("ask_")] = function
+    return function
+
+
+def solution(number):
+    """Return the solution of an exercise."""
+    return load(COURSE.find(number).folder / "solution.py")
+
+
+def verdict(report):
+    """Return the word."""
+    return str(report).split()[0].lower()
+
+
+def yes(condition):
+    """Answer in one word."""
+    return "yes" if condition else "no"
+
+
+@asked
+def ask_home_long_step():
+    text = (ROOT / "docs/assets/figures/secant.js").read_text("utf-8")
+    assert 'state = { formula: "forward", h: 0.5' in text
+    assert "SHORT = 0.01" in text
+    x, h = 1.25, 0.5
+
+    def slope(h):
+        return ((x + h) ** 3 - 3 * (x + h) - (x**3 - 3 * x)) / h
+
+    bar = 2 * abs(slope(h) - slope(h / 2))
+    assert abs(3 * x * x - 3 - slope(h)) <= bar
+    return "unsure" if bar > 0.01 * abs(slope(h)) else "pass"
+
+
+@asked
+def ask_01_forward():
+    return str(int(solution("01").forward_difference(np.exp, np.array(1.0), 1e-17)))
+
+
+@asked
+def ask_02_central():
+    def error(h):
+        """Of the worst of some places near 1: rounding is lucky at some place or other."""
+        places = 1 + np.arange(9) / 1000
+        slopes = [solution("02").central_difference(np.exp, np.array(x), h) for x in places]
+        return max(abs(np.array(slopes) / np.exp(places) - 1))
+
+    errors = {h: error(h) for h in 10.0 ** -np.arange(16)}
+    return f"1e-{-int(np.log10(min(errors, key=errors.get))):d}"
+
+
+@asked
+def ask_03_relative():
+    (error,) = solution("03").relative_error(np.array([0.001]), np.array([0.0]), 1e-8)
+    return str(round(error))
+
+
+@asked
+def ask_04_allclose():
+    return f"`{np.allclose(np.ones(3), np.ones((2, 3)))}`"
+
+
+@asked
+def ask_05_formula():
+    near, far = 7 + 2.0 * 1, 7 + 2.0 * 4  # the slope 7, and an error of 2 * h * h
+    formulas = options_of(next(block for block in BLOCKS if block["name"] == "05_formula"))
+    places = {"near": near, "far": far}
+    (found,) = [one for one in formulas if eval(one.strip("`"), places) == 7]
+    return found
+
+
+@asked
+def ask_05_rounding():
+    """Two values, each off by EPS, in turn with each sign; divided by 2 h."""
+    eps, h = 2.0**-52, 2.0**-20
+    off = max(abs(a * eps - b * eps) / (2 * h) for a in (1, -1) for b in (1, -1))
+    assert off == eps / h
+    weighted = 4 / 3 * 2 * eps / (2 * h / 2) + 1 / 3 * 2 * eps / (4 * h / 2)
+    assert weighted == pytest.approx(3 * eps / h)  # "gives 3 of these"
+    return "`EPS * |f(x)| / h`"
+
+
+@asked
+def ask_06_relu():
+    relu = solution("06")
+    x = np.array([-1.0, 2.0, 0.5, 0.0])
+    return verdict(check_vjp(relu.relu, x, vjp=lambda u, x: relu.relu_backward(x, u)))
+
+
+@asked
+def ask_07_softmax():
+    with np.errstate(over="ignore", invalid="ignore"):
+        e = np.exp(np.array([1000.0, 0.0]))
+        return str((e / e.sum())[0])
+
+
+def trained(gradient):
+    """Train the network of exercise 8 as its file does; return the losses, and the share right."""
+    network = solution("08_two_layer")
+    X, labels = load_iris()
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rng = np.random.default_rng(8)
+    parameters = rng.normal(size=(4, 8)) / 2, np.zeros(8), rng.normal(size=(8, 3)) / 2, np.zeros(3)
+    losses = [network.loss(X, labels, *parameters, 0.01)]
+    for _ in range(200):
+        steps = gradient(network, X, labels, *parameters, 0.01)
+        parameters = [p - 0.5 * step for p, step in zip(parameters, steps, strict=True)]
+        losses.append(network.loss(X, labels, *parameters, 0.01))
+    right = np.mean(network.forward(X, *parameters)[1].argmax(axis=1) == labels)
+    return losses, right
+
+
+def right_gradient(network, *arguments):
+    """Return the gradient of the solution."""
+    return network.gradient(*arguments)
+
+
+def gateless(network, X, labels, W1, b1, W2, b2, lam):
+    """Leave out the gate of the ReLU."""
+    _, scores = network.forward(X, W1, b1, W2, b2)
+    _, _, dW2, db2 = network.gradient(X, labels, W1, b1, W2, b2, lam)
+    through = solution("07").cross_entropy_backward(scores, labels) @ W2.T
+    return X.T @ through + lam * W1, through.sum(axis=0), dW2, db2
+
+
+@asked
+def ask_08_two_layer():
+    (losses, right), (wrong_losses, wrong) = trained(right_gradient), trained(gateless)
+    assert f"{losses[0]:.2f} {losses[-1]:.2f} {wrong_losses[-1]:.2f}" == "2.53 0.17 0.18"
+    assert f"{right:.0%} {wrong:.0%}" == "97% 97%"
+    return "it falls, nearly as far as with the right gradient"
+
+
+@asked
+def ask_08_project():
+    project = solution("project")
+    project.mine = lambda name: solution(name)
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        return np.sum(x * x)
+
+    x = np.random.default_rng(0).normal(size=(4, 8))
+    wrong = 2 * x
+    wrong[1, 2] *= 1.01
+    assert project.wrong_entries(f, x, wrong) == [(1, 2)]
+    assert len(calls) == 223  # "With a single wrong entry"
+    calls.clear()
+    assert project.wrong_entries(f, x, 2 * x) == []
+    return f"{len(calls)} times"
+
+
+@asked
+def ask_09_bug_hunt():
+    softmax = solution("09").softmax
+    x = np.array([[0.5, 3.0, 2.0, 1.0], [2.5, 1.5, 0.2, 4.0]])
+    numeric = central_difference(softmax, x, h=1e-6, upstream=np.ones((2, 4)))
+    return yes(not np.allclose(np.zeros_like(x), numeric))
+
+
+@asked
+def ask_10_judge():
+    table = (ROOT / "docs/examples/judge_baselines.md").read_text("utf-8")  # which a test computes
+    rows = dict(re.findall(r"^\| (.+?) \|(.+)\|$", table, re.MULTILINE))
+    gates = {name: 5 - cells.count("gate") for name, cells in rows.items()}
+    assert [gates["stage 4 allclose"], gates["stage 5 adaptive"]] == [2, 3]
+    return str(gates["stage 2 central"])
+
+
+@asked
+def ask_11_batch_norm():
+    batch_norm = partial(solution("11").batch_norm, gamma=np.ones(1), beta=np.zeros(1), eps=1e-12)
+    y, moved = (batch_norm(np.array([[1.0], [other]])) for other in (3.0, 5.0))
+    return "nearly nothing" if np.allclose(y, moved, atol=1e-9) else "it moves"
+
+
+@asked
+def ask_12_convolution():
+    source = (COURSE.find("12").folder / "solution.py").read_text("utf-8")
+    wrong = load(COURSE.find("12").folder / "solution.py", source.replace("] +=", "] =").encode())
+    rng = np.random.default_rng(12)
+
+    def word(size):
+        shapes = (2, 5, 4), (3, 2, size, size), 3
+        inputs = tuple(rng.normal(size=shape) for shape in shapes)
+        return verdict(
+            check_vjp(
+                wrong.convolve, inputs, vjp=lambda u, x, w, b: wrong.convolve_backward(u, x, w)
+            )
+        )
+
+    assert word(2) == "fail"
+    return yes(word(1) == "fail")
+
+
+@asked
+def ask_13_second_order():
+    second = solution("13")
+    A, x, a, b = (np.random.default_rng(13).normal(size=s) for s in ((4, 3), 3, 3, 3))
+    return yes(second.asymmetry(lambda v: second.hessian_vector(v, x, A) / 2, a, b) > 1e-9)
+
+
+@asked
+def ask_14_random_lines():
+    lines = solution("14").signs(0, 10, 50)
+    error = np.zeros(50)
+    error[7] = 0.001
+    return "on all 10" if np.all(abs(lines @ error) == 0.001) else "not on all"
+
+
+@asked
+def ask_15_dropout():
+    return f"{solution('15').unseen(0.5, 1000, 3):.0f}"
+
+
+@asked
+def ask_16_torch_function():
+    torch = pytest.importorskip("torch")
+    function = solution("16")
+    x = torch.tensor([0.5, -1.0], dtype=torch.float64, requires_grad=True)
+    found = torch.autograd.gradcheck(
+        lambda x: function.Reverse.apply(x, 2.0), (x,), raise_exception=False
+    )
+    return yes(found)
+
+
+@asked
+def ask_17_special_points():
+    return yes(
+        verdict(check_gradient(lambda x: np.sum(x * x * x), np.ones(3), 3 * np.ones(3))) == "pass"
+    )
+
+
+@asked
+def ask_18_low_precision():
+    return str(int(solution("18").bfloat16(np.array([257.0]))[0]))
+
+
+def test_every_question_is_asked_here():
+    assert sorted(ASK) == sorted(TRUE)
+
+
+@pytest.mark.parametrize("name", ASK)
+def test_the_answer_is_true(name):
+    assert ASK[name]() == TRUE[name]
+
+
+def test_a_longer_step_suits_the_central_difference():
+    """The answer of exercise 2 says by how much: a thousand times."""
+    x = np.array([1 + k / 1000 for k in range(9)])
+
+    def best(formula):
+        steps = 10.0 ** -np.arange(2, 13)
+        errors = [
+            max(abs(float(formula(np.exp, np.array(p), h=h)) / np.exp(p) - 1) for p in x)
+            for h in steps
+        ]
+        return steps[np.argmin(errors)]
+
+    assert best(central_difference) == pytest.approx(1000 * best(forward_difference))
