@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 
 from course import Exercise
+from grader.collected import Submission
 from grader.handed_in import NotTakenError, look
 from grader.report import Report
 
@@ -36,7 +36,9 @@ def shape(source: bytes) -> str:
         return ""
 
 
-def noted(reports: Mapping[Path, Report], exercises: Iterable[Exercise]) -> dict[Path, Report]:
+def noted(
+    reports: Mapping[Submission, Report], exercises: Iterable[Exercise]
+) -> dict[Submission, Report]:
     """Return the reports, with a note where two submissions have the same answer.
 
     The starter, and files that are not Python, do not count.
@@ -44,7 +46,7 @@ def noted(reports: Mapping[Path, Report], exercises: Iterable[Exercise]) -> dict
     reports = dict(reports)
     handed_in = {folder: look(folder) for folder in sorted(reports)}
     for number, exercise in enumerate(exercises):
-        same: dict[str, list[Path]] = {}
+        same: dict[str, list[Submission]] = {}
         for folder, files in handed_in.items():
             with suppress(NotTakenError):
                 same.setdefault(shape(files.read(exercise)[1]), []).append(folder)

@@ -2,62 +2,23 @@
 
 import contextlib
 import multiprocessing
-import re
-import shutil
 import signal
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 
 from course import Exercise
 from grader import traces
 from grader.clock import POLL, Clock, offspring, wait_for_a_processor
+from grader.collected import Submission
 from grader.grading import Loaded, grade, load_checks
 from grader.limits import PATIENCE, QUIET_SECONDS, START_SECONDS, Limits
 from grader.report import Report, clean_name, software
 from grader.wall import Wall
 
 LOOK_SECONDS = 1.0  # between two looks at the clock of a process that grades
-
-
-def submissions(folder: Path) -> list[Path]:
-    """Return the submissions of a class: the folders in its folder, by name.
-
-    Folders that a program left behind, such as ``.git`` and ``__MACOSX``, do not count.
-    """
-    return sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_dir() and not path.is_symlink() and not path.name.startswith((".", "__"))
-    )
-
-
-# Canvas names files ada_LATE_17_2345_06_relu-1.py, where 1 is the number of the resubmission.
-# Browsers add a number, too: 06_relu (1).py was downloaded a second time.
-COLLECTED = re.compile(
-    r"(?P<who>.+?_\d+)(?:_\d+)*_(?P<name>\d\d_[a-z_]+)"
-    r"(?:(?:-| ?\()(?P<nth>\d+)\)?)?(?P<end>\.py|\.ipynb)",
-    re.IGNORECASE,
-)
-
-
-def sort_collected(folder: Path, into: Path) -> list[str]:
-    """Copy files from one folder into a folder for each student; name the files left out."""
-    left_out = []
-    files = [path for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
-    parted = [(path, COLLECTED.fullmatch(path.name)) for path in files]
-    for path, part in sorted(parted, key=lambda pair: int(pair[1]["nth"] or 0) if pair[1] else 0):
-        if part:
-            who = re.sub("_LATE(?=_)", "", part["who"], flags=re.IGNORECASE)
-            student = into / (f"{who} (files)" if (folder / who).exists() else who)
-            student.mkdir(exist_ok=True)
-            shutil.copy2(path, student / f"{part['name']}{part['end']}")
-        elif path.suffix in (".py", ".ipynb"):
-            left_out.append(path.name)
-    return sorted(left_out)
 
 
 @dataclass(frozen=True)
@@ -71,31 +32,33 @@ class Task:
     jobs: int  # how many are graded at a time
 
 
-def grade_class(folders: Sequence[Path], task: Task) -> Iterator[tuple[Path, Report]]:
-    """Grade submissions, several at a time; yield each folder and report as soon as it is ready.
+def grade_class(
+    submissions: Sequence[Submission], task: Task
+) -> Iterator[tuple[Submission, Report]]:
+    """Grade submissions, several at a time; yield each with its report as soon as it is ready.
 
     If something cannot be graded, it is tried once more, when all the rest is done: alone.
     """
     loaded = load_checks(task.exercises)  # a mistake in them is found before any process starts
-    everything = [one.exercise.name for one in loaded]
-    again: dict[Path, Report] = {}
-    with contextlib.closing(_graded({one: everything for one in folders}, loaded, task)) as graded:
-        for folder, report in graded:
+    everything = {one: [it.exercise.name for it in loaded] for one in submissions}
+    again: dict[Submission, Report] = {}
+    with contextlib.closing(_graded(everything, loaded, task)) as graded:
+        for submission, report in graded:
             if report.failed:
-                again[folder] = report
+                again[submission] = report
             else:
-                yield folder, report
+                yield submission, report
     if again:
         wait_for_a_processor(QUIET_SECONDS)
     failed = {one: [e.name for e in report.exercises if e.failed] for one, report in again.items()}
     with contextlib.closing(_graded(failed, loaded, replace(task, jobs=1))) as graded:
-        for folder, report in graded:
-            yield folder, again[folder].completed_by(report)
+        for submission, report in graded:
+            yield submission, again[submission].completed_by(report)
 
 
 def _graded(
-    work: Mapping[Path, Sequence[str]], loaded: Sequence[Loaded], task: Task
-) -> Generator[tuple[Path, Report], None, None]:
+    work: Mapping[Submission, Sequence[str]], loaded: Sequence[Loaded], task: Task
+) -> Generator[tuple[Submission, Report], None, None]:
     """Grade these exercises of each submission, several submissions at a time.
 
     If a process dies, or takes too long, only its submission is lost, and the process is replaced.
@@ -113,7 +76,7 @@ def _graded(
             wait([one.connection for one in markers], max(soonest - time.monotonic(), 0))
             ready = [one for one in markers if one.connection.poll() or one.is_over()]
             for marker in ready:
-                folder, report = marker.folder, marker.report(loaded)
+                submission, report = marker.submission, marker.report(loaded)
                 if not waiting:
                     marker.kill()
                 if marker.process.is_alive():
@@ -122,8 +85,8 @@ def _graded(
                     markers.remove(marker)
                     traces.sweep(before | {other.process.pid for other in markers})
                     markers += [Marker(task)] * bool(waiting)
-                if folder and report:
-                    yield folder, report
+                if submission and report:
+                    yield submission, report
     finally:
         for marker in markers:
             marker.kill()
@@ -135,7 +98,7 @@ class Marker:
 
     def __init__(self, task: Task) -> None:
         self.task = task
-        self.folder: Path | None = None  # of its submission
+        self.submission: Submission | None = None
         self.names: Sequence[str] = ()  # of the exercises to grade
         spawned = multiprocessing.get_context("spawn")  # it shares nothing with this process
         self.connection, theirs = spawned.Pipe()
@@ -149,12 +112,12 @@ class Marker:
         theirs.close()
         self._may_take(START_SECONDS)
 
-    def begin(self, folder: Path, names: Sequence[str]) -> None:
+    def begin(self, submission: Submission, names: Sequence[str]) -> None:
         """Give it a submission."""
-        self.folder, self.names = folder, names
+        self.submission, self.names = submission, names
         self._may_take(self.task.seconds)
         with contextlib.suppress(OSError):  # it has died; the main process will notice
-            self.connection.send((folder, names))
+            self.connection.send((submission, names))
 
     def _may_take(self, seconds: float) -> None:
         number = self.process.pid or 0
@@ -182,10 +145,10 @@ class Marker:
             except (EOFError, OSError):
                 problem = "the process that graded it ended for an unknown reason"
         self.kill()
-        if self.folder is None:
+        if self.submission is None:
             raise ValueError("a process that grades cannot be started")
         return Report(
-            clean_name(self.folder.name),
+            clean_name(self.submission.name),
             tuple(
                 one.without_points(problem, failed=True)
                 for one in loaded
@@ -208,6 +171,6 @@ def _mark(connection: Connection, task: Task) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError):  # the main process has ended
         connection.send(None)  # it is ready
         while True:
-            folder, names = connection.recv()
+            submission, names = connection.recv()
             chosen = [one for one in loaded if one.exercise.name in names]
-            connection.send(grade(folder, chosen, task.wall, task.limits))
+            connection.send(grade(submission, chosen, task.wall, task.limits))

@@ -5,13 +5,12 @@ import json
 import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course import Course, Exercise, missing
+from course import Course, Exercise, missing, read_course
 from grader.limits import QUIET_SECONDS, Limits
 from grader.processors import processors
 from screen import say, short
@@ -20,7 +19,10 @@ DONE, NOT_ALL, CANNOT = 0, 1, 2
 GRADEBOOKS = ("canvas", "moodle")
 PLATFORMS = ("gradescope", "prairielearn", "classroom50", "junit", "json")
 OF_ONE = PLATFORMS[:-1]
-OF_A_CLASS = ("csv", "reports", "student_reports", "checks", "id", *GRADEBOOKS)
+OF_A_CLASS = (
+    *("csv", "reports", "student_reports", "checks", "id", "roster", "manifest"),
+    *GRADEBOOKS,
+)
 SUBMISSION_SECONDS = 600
 Command = Callable[[Course, argparse.Namespace], int]
 
@@ -37,8 +39,10 @@ def add_commands(commands: Any) -> None:
     one.add_argument("--checks", action="store_true", help="in the csv, a column for each check")
     student = "in the csv, a column with this part of a folder's name: '\\d+' for its first number"
     one.add_argument("--id", metavar="REGEX", type=_pattern, help=student)
+    _add_path(one, "roster", "the students of the class, as Canvas or Moodle export them")
     for book in GRADEBOOKS:
-        _add_path(one, book, f"scores of the class for {book.title()}, by --id")
+        _add_path(one, book, f"scores of the class for {book.title()}, by --roster or --id")
+    _add_path(one, "manifest", "every file of the class, and what became of it")
     _add_path(one, "reports", "a text for each of the class", "FOLDER")
     open_ones = "the same to hand out: no held-out value, no notes"
     _add_path(one, "student-reports", open_ones, "FOLDER")
@@ -113,7 +117,9 @@ def _explained(command: Command, course: Course, options: argparse.Namespace) ->
 
 
 def _warn(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    from grader.report import clean_name  # which needs NumPy
+
+    print(clean_name(text), file=sys.stderr, flush=True)
 
 
 # --- grade -------------------------------------------------------------------------------------
@@ -131,15 +137,13 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     kind = wall.NONE if options.no_wall else wall.BUBBLEWRAP
     with (
         stopped_by_signals(),
-        tempfile.TemporaryDirectory(prefix="class-") as collected,
-        wall.put_up([folder, Path(collected)], kind=kind) as put_up,
+        wall.put_up([folder], kind=kind) as put_up,
     ):
         if options.no_wall:
             _warn("no wall: a submission can do whatever you can")
         if not options.whole:
             return _grade_one(folder, exercises, put_up, options)
-        folders = _folders_of(folder, Path(collected), options.id)
-        return _grade_class(folders, exercises, put_up, options)
+        return _grade_class(exercises, put_up, options)
 
 
 def _trouble(folder: Path, options: argparse.Namespace) -> str:
@@ -156,8 +160,8 @@ def _trouble(folder: Path, options: argparse.Namespace) -> str:
     if not options.whole and any(getattr(options, name) for name in OF_A_CLASS):
         return "--csv and --reports are for a class: grade --class FOLDER --csv scores.csv"
     books = [name for name in GRADEBOOKS if getattr(options, name)]
-    if books and not options.id:
-        return f"--{books[0]} needs --id: a pattern that finds the student's id in a folder's name."
+    if books and not (options.id or options.roster):
+        return f"--{books[0]} needs --roster, a table of the class, or --id, a pattern for names."
     return ""
 
 
@@ -184,55 +188,50 @@ def _grade_one(
     return NOT_ALL if report.failed else DONE
 
 
-def _folders_of(folder: Path, collected: Path, by: re.Pattern[str] | None) -> list[Path]:
-    """Return the submissions of a class, each a folder; warn of anything strange."""
-    from grader.classes import sort_collected, submissions
-    from grader.tables import identity
-
-    left_out = sort_collected(folder, collected)
-    folders = submissions(folder) + submissions(collected)
-    if not folders:
-        raise ValueError(f"{short(folder)} has no folders in it; a class has one for each student.")
-    for name in left_out:
-        _warn(f"no student's name, not graded: {name}")
-    found: dict[str, list[str]] = {}
-    for one in folders:
-        who = identity(one.name, by) if by else ""
-        found.setdefault(who, []).append(one.name)
-    for who, several in found.items():
-        if who and len(several) > 1:
-            _warn(f"one id, {len(several)} submissions: {who}: {', '.join(several)}")
-    return folders
-
-
-def _grade_class(
-    folders: Sequence[Path], exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace
-) -> int:
+def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace) -> int:
     """Grade the submissions that are not graded yet, and write the files, even after a stop."""
     from grader.classes import Task, grade_class
+    from grader.collected import belonging_to_nobody, submissions
+    from grader.manifest import manifest
     from grader.report import number
-    from grader.tables import Journal, fingerprint_of_course, write_class
+    from grader.roster import read_roster
+    from grader.tables import Journal, fingerprint_of_course, write_class, write_manifest
 
+    students = read_roster(options.roster) if options.roster else []
+    everything = read_course().exercises
+    found, left_out = submissions(options.whole, everything)
+    if not found:
+        raise ValueError(
+            f"{short(options.whole)} has no folders in it; a class has one for each student."
+        )
+    for path, why in belonging_to_nobody(left_out):
+        if not path.name.startswith((".", "__")):
+            _warn(f"{why}: {path.name}")
+    for warning in _warnings_of_names([one.name for one in found], students, options.id):
+        _warn(warning)
     limits = Limits(seconds=options.seconds)
     task = Task(tuple(exercises), wall, limits, options.submission_seconds, options.jobs)
     mask = os.umask(0o077)  # no other user, and no submission, may read the files
     for texts in filter(None, (options.reports, options.student_reports)):
         texts.mkdir(parents=True, exist_ok=True)
+    if options.manifest:
+        rows = manifest(options.whole, found, left_out, exercises, everything)
+        write_manifest(options.manifest, rows)
     place = options.csv or options.json or (options.reports and options.reports / "all")
     begun = place and place.with_name(f"{place.name}.begun")
     journal = Journal(begun, fingerprint_of_course(exercises, limits, wall.name))
-    reports = {one: report for one in folders if (report := journal.report(one))}
+    reports = {one: report for one in found if (report := journal.report(one))}
     try:
         if reports:
             _warn(f"graded before: {len(reports)}")
-        for one, report in grade_class([one for one in folders if one not in reports], task):
+        for one, report in grade_class([one for one in found if one not in reports], task):
             journal.add(one, report)
             reports[one] = report
-            if len(reports) % max(len(folders) // 10, 1) == 0 or len(reports) == len(folders):
+            if len(reports) % max(len(found) // 10, 1) == 0 or len(reports) == len(found):
                 last = f"{report.submission}: {number(report.earned)} of {number(report.points)}"
-                _warn(f"graded {len(reports)} of {len(folders)}, last {last}")
+                _warn(f"graded {len(reports)} of {len(found)}, last {last}")
     finally:
-        for warning in write_class(reports, exercises, options):
+        for warning in write_class(reports, exercises, options, students):
             _warn(warning)
         os.umask(mask)
     failed = [report.submission for report in reports.values() if report.failed]
@@ -241,6 +240,26 @@ def _grade_class(
     for name in failed:
         _warn(f"could not be graded: {name}")
     return NOT_ALL if failed else DONE
+
+
+def _warnings_of_names(
+    names: Sequence[str], students: Sequence[Any], by: re.Pattern[str] | None
+) -> Iterator[str]:
+    """Say who is there twice, and who is in only one of roster and class."""
+    from grader.roster import differences, matched
+    from grader.tables import identity
+
+    same: dict[str, list[str]] = {}
+    if by:
+        for name in names:
+            same.setdefault(identity(name, by), []).append(name)
+    for who, several in same.items():
+        if who and len(several) > 1:
+            yield f"one id, {len(several)} submissions: {who}: {', '.join(several)}"
+    if students:
+        found = matched(students, names)
+        yield from (f"not one student of the roster: {n}" for n in names if n not in found)
+        yield from differences(students, found)
 
 
 # --- export, notebooks -------------------------------------------------------------------------

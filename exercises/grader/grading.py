@@ -10,6 +10,7 @@ from typing import Any
 
 from course import Exercise, Outcome, checks_of, judge, not_run
 from grader.clock import TooSlowError, no_longer_than
+from grader.collected import Submission
 from grader.handed_in import HandedIn, NotTakenError, look
 from grader.limits import PACKAGE_SECONDS, Limits
 from grader.link import Link
@@ -37,14 +38,17 @@ def load_checks(exercises: Sequence[Exercise]) -> list[Loaded]:
     return [Loaded(e, tuple(checks_of(e, heldout=True))) for e in exercises]
 
 
-def grade(folder: Path, exercises: Sequence[Loaded], wall: Wall, limits: Limits) -> Report:
+def grade(
+    submission: Path | Submission, exercises: Sequence[Loaded], wall: Wall, limits: Limits
+) -> Report:
     """Grade one submission; the report has every exercise, even if nothing was handed in."""
     begun = time.monotonic()
-    handed_in = look(folder)
+    handed_in = look(submission)
     graded = tuple(grade_exercise(handed_in, loaded, wall, limits) for loaded in exercises)
-    name = clean_name(folder.resolve().name)
     with_what = software([loaded.exercise for loaded in exercises])
-    return Report(name, graded, wall.name, time.monotonic() - begun, with_what)
+    return Report(
+        clean_name(handed_in.name), graded, wall.name, time.monotonic() - begun, with_what
+    )
 
 
 def grade_exercise(
@@ -54,7 +58,7 @@ def grade_exercise(
     exercise = loaded.exercise
     try:
         taken, source = handed_in.read(exercise)
-        path = handed_in.folder / taken
+        path = Path(taken)
         if exercise.package:
             limits = replace(limits, load_seconds=PACKAGE_SECONDS)
         link = Link(path.name.lower(), source, limits, wall)

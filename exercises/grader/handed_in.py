@@ -1,22 +1,33 @@
-"""The files of a submission's folder, which may contain anything."""
+"""The files of a submission, which may contain anything."""
 
 import json
 import os
+import re
 import stat
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import BinaryIO
 
-from course import Exercise, has_complex_numbers, takes_from_the_package
+from course import Exercise, has_complex_numbers, read_course, takes_from_the_package
+from grader.archives import BadArchiveError, names_in, read_from
+from grader.collected import ARCHIVE, Submission, submission_of
 from grader.kernel import MARK
+from grader.named import likeness
 from grader.report import clean_name
+from verify import TRIAL
 
 OURS = "gradcheck-ref-course"  # the tag of cells that the course wrote
+OUR_CELLS = (1, 3, 4)  # the numbers in their ids: they set up, check and try
+# What these cells say, if a program has taken away the tags.
+SETS_UP = re.compile(r"^from in_notebook import check$", re.MULTILINE)
+CHECKS = re.compile(r"""\s*check\(["']\w+["'], globals\(\)\);?\s*""")
 MOST_BYTES = 1_000_000  # of a file in a submission; of a notebook, characters of code
 MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # with its pictures
-MOST_FILES = 20_000  # of a folder; a virtual environment has about this many
+MOST_FILES = 20_000  # of a submission; a virtual environment has about this many
+MOST_NAMED = 3  # files that are there, if the right one is not
 
 
 class NotTakenError(Exception):
@@ -28,31 +39,69 @@ class NotTakenError(Exception):
 
 
 @dataclass(frozen=True)
+class File:
+    """A file of a submission; also a link, a pipe, or a file in a zip file."""
+
+    name: str  # its path in the submission, without the student's name
+    path: Path = field(compare=False)  # on the disk
+    member: str = ""  # its name in the zip file at the path
+    nth: int = 0  # the number of the resubmission
+    late: bool = False
+    fault: str = ""  # of a zip file that cannot be opened
+
+
+@dataclass(frozen=True)
 class HandedIn:
     """The files of a submission."""
 
-    folder: Path
-    files: tuple[str, ...]  # paths in the folder, nearest to the top first; also of links, pipes
+    name: str
+    files: tuple[File, ...]
     troubles: tuple[str, ...]  # what could not be read
 
-    def called(self, exercise: Exercise) -> list[str]:
-        """Return the files that are named like an exercise, in any case."""
-        wanted = (f"{exercise.name}.py", f"{exercise.name}.ipynb")
-        return [file for file in self.files if Path(file).name.lower() in wanted]
+    def called(self, exercise: Exercise) -> list[File]:
+        """Return the files whose name is that of an exercise or nearly that, the best first."""
+        found = []
+        for file in self.files:
+            if fits := likeness(file.name, exercise):
+                nearly, nth = fits
+                notebook = file.name.lower().endswith(".ipynb")
+                depth = file.name.count("/")
+                found.append(((nearly, depth, nth - file.nth, notebook, file.name), file))
+        ordered = [file for _, file in sorted(found, key=lambda pair: pair[0])]
+        # A starter that nobody has changed is no answer if there is another.
+        starters = [f for f in ordered if len(ordered) > 1 and _is_starter(f, exercise)]
+        return [file for file in ordered if file not in starters] + starters
 
     def read(self, exercise: Exercise) -> tuple[str, bytes]:
-        """Return the path of the file that counts, and its content, or raise a NotTakenError."""
-        name, found = f"{exercise.name}.py", self.called(exercise)
+        """Return the name of the file that counts, and its code, or raise a NotTakenError."""
+        found = self.called(exercise)
         if not found:
-            near = [f for f in self.files if exercise.name in f.lower()]
-            but = f", but {clean_name(Path(near[0]).name)} is" if near else ""
-            why = "; ".join([f"{name} is not there{but}", *self.troubles])
+            why = "; ".join(
+                [f"{exercise.name}.py is not there{self._but(exercise)}", *self.troubles]
+            )
             raise NotTakenError(why, failed=bool(self.troubles))
-        if not found[0].lower().endswith(".ipynb"):
-            return found[0], _content(self.folder / found[0], name, MOST_BYTES)
-        name = f"{exercise.name}.ipynb"
-        content = _content(self.folder / found[0], name, MOST_BYTES_OF_A_NOTEBOOK)
-        return found[0], code_of(content, name)
+        source, kind = _source(found[0], exercise)
+        return str(PurePath(found[0].name).with_suffix(kind)), source
+
+    def _but(self, exercise: Exercise) -> str:
+        """Name what is there, and belongs to no other exercise."""
+        words = exercise.name.partition("_")[2]
+        near = [file for file in self.files if words in file.name.lower()]
+        of_others = [e for e in read_course().exercises if e.name != exercise.name]
+        others = [
+            file
+            for file in self.files
+            if not any(likeness(file.name, other) for other in of_others)
+            and not file.name.split("/")[-1].startswith((".", "__"))
+        ]
+        there = [file for file in near if file in others] or others
+        if not there:
+            return ""
+        told = [
+            clean_name(file.name.split("/")[-1]) + f" (it {file.fault})" * bool(file.fault)
+            for file in there
+        ]
+        return f", but {_listed(told)} {'is' if len(told) == 1 else 'are'}"
 
     def notes(self, exercise: Exercise, taken: str, source: bytes) -> Iterator[str]:
         """Say what an instructor should look at: the package has the answers to most exercises."""
@@ -62,55 +111,171 @@ class HandedIn:
             yield f"{name} imports gradcheck_ref, which has most answers"
         if exercise.kind == "check" and has_complex_numbers(text):
             yield f"{name} has complex numbers: is its gradient derived, or a complex step?"
-        if (copies := len(self.called(exercise))) > 1:
-            yield f"{copies} files are called {name}, and this is {clean_name(taken)}"
+        yield from self._notes_on_the_file(exercise, clean_name(taken))
+
+    def _notes_on_the_file(self, exercise: Exercise, taken: str) -> Iterator[str]:
+        """Say which of several files this is, and what is strange about it."""
+        found = self.called(exercise)
+        if not found:
+            return
+        exact = f"{exercise.name}.py", f"{exercise.name}.ipynb"
+        if Path(found[0].name).name.lower() not in exact:
+            yield f"{taken} was taken for {exercise.name}.py"
+        if len(found) > 1:
+            others = [clean_name(file.name) for file in found[1:]]
+            if all(Path(file.name).name.lower() == exact[0] for file in found):
+                yield f"{len(found)} files are called {exact[0]}, and this is {taken}"
+            else:
+                yield f"{taken} counts, not {_listed(others)}"
+        if found[0].late:
+            yield f"{taken} was handed in late"
+        raw = _raw(found[0], exercise)
+        real = clean_name(found[0].name)
+        if _is_notebook(raw) and not real.lower().endswith(".ipynb"):
+            yield f"{real} is a notebook, renamed"
+        if _is_utf16(raw):
+            yield f"{real} is saved as UTF-16, which Python does not read"
 
 
-def look(folder: Path) -> HandedIn:
-    """Look through a folder, level by level; links are not followed."""
-    files, troubles = list[str](), list[str]()
-    places, left = deque([""]), MOST_FILES
-    while places and left:
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def look(one: Path | Submission) -> HandedIn:
+    """Look through a submission, level by level; links are not followed."""
+    submission = submission_of(one) if isinstance(one, Path) else one
+    files, troubles = list[File](), list[str]()
+    left = MOST_FILES
+    for folder in submission.folders:
+        left -= _walk(folder, left, files, troubles)
+    files += [File(c.name, c.path, nth=c.nth, late=c.late) for c in submission.collected]
+    for archive in [file for file in files if file.name.lower().endswith(ARCHIVE)]:
+        inside = _inside(archive)
+        left -= len(inside)
+        files = [file for file in files if file is not archive] + inside[: max(left, 0)]
+    if left <= 0:
+        troubles.append(f"more than {MOST_FILES:,} files: not all looked at")
+    files.sort(key=lambda file: (file.name.count("/"), file.name.endswith(".ipynb"), file.name))
+    return HandedIn(submission.name, tuple(files), tuple(troubles))
+
+
+def _inside(archive: File) -> list[File]:
+    """Return the files in a zip file; if it cannot be opened, the zip file, and why."""
+    try:
+        with _opened(archive.path, "") as opened:
+            return [
+                replace(archive, name=f"{archive.name}/{name}", member=name)
+                for name in names_in(opened)
+            ]
+    except (BadArchiveError, NotTakenError) as error:
+        return [replace(archive, fault=str(error).strip())]
+
+
+def _walk(folder: Path, most: int, files: list[File], troubles: list[str]) -> int:
+    """Add the files in a folder, and what cannot be read; return how many things there are."""
+    places, left = deque([""]), most
+    while places and left > 0:
         place = places.popleft()
         try:
             with os.scandir(folder / place) as entries:
                 for entry in islice(entries, left):
                     left -= 1
                     path = os.path.join(place, entry.name)
-                    (places if entry.is_dir(follow_symlinks=False) else files).append(path)
+                    if entry.is_dir(follow_symlinks=False):
+                        places.append(path)
+                    else:
+                        files.append(File(path, folder / path))
         except OSError as error:
             where = clean_name(place)[:100] or "the folder"
             troubles.append(f"{where} cannot be read: {error.strerror}")
-    if not left:
-        troubles.append(f"more than {MOST_FILES:,} files: not all looked at")
-    # By depth; of the files in one folder, modules come before notebooks.
-    files.sort(key=lambda file: (file.count(os.sep), file.endswith(".ipynb"), file))
-    return HandedIn(folder, tuple(files), tuple(troubles))
+    return most - left
 
 
-def _content(path: Path, name: str, most: int) -> bytes:
-    """Read an ordinary file: a link could lead to the solution, and a pipe never ends."""
+def _opened(path: Path, name: str) -> BinaryIO:
+    """Open an ordinary file: a link could lead to the solution, and a pipe never ends."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
-            raise NotTakenError(f"{name} is not an ordinary file")
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
-            content = file.read(most + 1)
+            raise NotTakenError(f"{clean_name(name)} is not an ordinary file")
+        return open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
     except OSError as error:
-        why = f"{name} cannot be read: {error.strerror}"
+        why = f"{clean_name(name)} cannot be read: {error.strerror}"
         raise NotTakenError(why, failed=True) from None
+
+
+def _raw(file: File, exercise: Exercise) -> bytes:
+    """Return what is in a file, as it is."""
+    notebook = file.name.lower().endswith(".ipynb")
+    name = f"{exercise.name}{'.ipynb' if notebook else '.py'}"
+    with _opened(file.path, name) as opened:
+        try:
+            if not file.member:
+                content = opened.read(MOST_BYTES_OF_A_NOTEBOOK + 1)
+            else:
+                content = read_from(opened, file.member, MOST_BYTES_OF_A_NOTEBOOK)
+        except OSError as error:
+            raise NotTakenError(f"{name} cannot be read: {error.strerror}", failed=True) from None
+        except BadArchiveError as error:
+            raise NotTakenError(f"{name} {error}") from None
+    most = MOST_BYTES_OF_A_NOTEBOOK if notebook or _is_notebook(content) else MOST_BYTES
     if len(content) > most:
         raise NotTakenError(f"{name} has more than {most:,} bytes")
     return content
 
 
-def code_of(content: bytes, name: str) -> bytes:
+def _source(file: File, exercise: Exercise) -> tuple[bytes, str]:
+    """Return the code in a file, and the ending that its kind has, in the case of its own."""
+    content, kind = _raw(file, exercise), PurePath(file.name).suffix
+    if _is_utf16(content):
+        content = content.decode("utf-16", errors="replace").encode()
+    if kind.lower() == ".ipynb" or _is_notebook(content):
+        kind = kind if kind.lower() == ".ipynb" else ".ipynb"
+        content = code_of(content, f"{exercise.name}.ipynb", exercise)
+    return content, kind
+
+
+def _is_notebook(content: bytes) -> bool:
+    return content.lstrip().startswith(b"{") and b'"cells"' in content
+
+
+def _is_utf16(content: bytes) -> bool:
+    return content.startswith((b"\xff\xfe", b"\xfe\xff"))
+
+
+def _is_starter(file: File, exercise: Exercise) -> bool:
+    """Whether a file is still the starter, with or without its trial, or a fresh notebook."""
+    try:
+        source = _source(file, exercise)[0].decode(errors="replace")
+    except NotTakenError:
+        return False
+    starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
+    return _words_of(source) == _words_of(starter)
+
+
+def _words_of(source: str) -> list[str]:
+    return source.replace(MARK, "").partition(TRIAL)[0].split()
+
+
+def code_of(content: bytes, name: str, exercise: Exercise | None = None) -> bytes:
     """Return the code of a notebook, cell by cell, without the cells of the course."""
     try:
         cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "code"]
         theirs = [c for c in cells if OURS not in c.get("metadata", {}).get("tags", [])]
-        sources = ["".join(cell["source"]) for cell in theirs]
+        ours = [f"{exercise.name}-{i}" for i in OUR_CELLS] if exercise else []
+        sources = ["".join(c["source"]) for c in theirs if c.get("id") not in ours]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NotTakenError(f"{name} is no notebook: {type(error).__name__}") from None
+    sources = [source for source in sources if not _is_ours(source, exercise)]
     if sum(map(len, sources)) > MOST_BYTES:
         raise NotTakenError(f"{name} has more than {MOST_BYTES:,} characters of code")
     return "".join(f"{MARK}\n{source}\n" for source in sources).encode(errors="replace")
+
+
+def _is_ours(source: str, exercise: Exercise | None) -> bool:
+    """Whether a cell without tags says what a cell of the course says."""
+    if SETS_UP.search(source) or CHECKS.fullmatch(source):
+        return True
+    if exercise is None or not source.strip():
+        return False
+    starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
+    return source.split() == starter.partition(TRIAL)[2].split()

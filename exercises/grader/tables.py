@@ -7,15 +7,20 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from course import Exercise
+import gradcheck_ref
+from course import HERE, Exercise
 from grader.alike import noted
+from grader.collected import Submission
 from grader.handed_in import look
 from grader.limits import Limits
-from grader.report import FORMAT_VERSION, Report, from_dict, number, software
+from grader.report import FORMAT_VERSION, Report, clean_name, from_dict, number, software
+from grader.roster import IDS, Student, matched
 from grader.writers import as_json, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
@@ -26,18 +31,27 @@ GRADEBOOKS = {
     "canvas": ("Student", "ID", "SIS User ID", "SIS Login ID", "Section"),
     "moodle": ("ID number",),
 }
+FINDS = {  # columns of a roster that a gradebook finds a student by
+    "canvas": ("id", "sis user id", "sis login id"),
+    "moodle": ("id number", "username", "email address", "email"),
+}
 
 
 def write_class(
-    reports: Mapping[Path, Report], exercises: Sequence[Exercise], options: argparse.Namespace
+    reports: Mapping[Submission, Report],
+    exercises: Sequence[Exercise],
+    options: argparse.Namespace,
+    students: Sequence[Student] = (),
 ) -> list[str]:
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
-    by_folder, warnings = noted(reports, exercises), list[str]()
-    ordered = [by_folder[folder] for folder in sorted(by_folder, key=lambda one: one.name)]
-    _write_table(options.csv, scores(exercises, ordered, options.id, checks=options.checks))
+    by_submission, warnings = noted(reports, exercises), list[str]()
+    ordered = [by_submission[one] for one in sorted(by_submission)]
+    who = Identities(students, options.id, [one.name for one in by_submission])
+    _write_table(options.csv, scores(exercises, ordered, who, checks=options.checks))
+    names = report_names(one.name for one in by_submission)
     for place, student in ((options.reports, False), (options.student_reports, True)):
-        for folder, report in by_folder.items() if place else ():
-            path = place / f"{_file_name(folder.name)}.txt"
+        for submission, report in by_submission.items() if place else ():
+            path = place / f"{names[submission.name]}.txt"
             path.write_text(text(report, student=student), encoding="utf-8")
     if options.json:
         submissions = [report.to_dict() for report in ordered]
@@ -45,7 +59,7 @@ def write_class(
         options.json.write_text(complete, encoding="utf-8")
     for book in GRADEBOOKS:
         if path := getattr(options, book):
-            graded = known(ordered, options.id)
+            graded = who.known(ordered)
             _write_table(path, gradebook(book, exercises, graded))
             there = {report.submission for report, _ in graded}
             left_out = [one.submission for one in ordered if one.submission not in there]
@@ -53,44 +67,119 @@ def write_class(
     return warnings
 
 
-def _file_name(name: str) -> str:
-    """Return a name for a report: that of the folder may be as long as the system allows."""
-    if len(os.fsencode(name)) <= LONGEST_NAME:
-        return name
-    return f"{name[:30]}-{sha256(os.fsencode(name)).hexdigest()[:12]}"
+def report_names(names: Iterable[str]) -> dict[str, str]:
+    """Return a name for the report of each submission: short, clean, and different from all others.
+
+    Some systems do not distinguish capitals, or accents that are written in two ways.
+    """
+    found: dict[str, str] = {}
+    taken = set[str]()
+    for name in sorted(names):
+        kept, code = clean_name(name), sha256(os.fsencode(name)).hexdigest()[:12]
+        same = unicodedata.normalize("NFKC", kept).casefold()
+        if len(os.fsencode(kept)) > LONGEST_NAME:
+            kept = f"{kept[:30]}-{code}"
+        elif same in taken:
+            kept = f"{kept}-{code}"
+        taken.add(same)
+        found[name] = kept
+    return found
 
 
-def _write_table(path: Path | None, rows: Rows) -> None:
+def write_manifest(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    """Write what became of every file."""
+    _write_table(path, rows)
+
+
+def _write_table(path: Path | None, rows: Iterable[Sequence[str]]) -> None:
     screen = contextlib.nullcontext(sys.stdout)
     with path.open("w", encoding="utf-8", newline="") if path else screen as out:
-        csv.writer(out, lineterminator="\n").writerows(rows)
+        csv.writer(out, lineterminator="\n").writerows(map(_cell, row) for row in rows)
+
+
+class Identities:
+    """The students: rows of a roster, or the part of a name that a pattern finds."""
+
+    def __init__(
+        self,
+        students: Sequence[Student] = (),
+        by: re.Pattern[str] | None = None,
+        submissions: Iterable[str] = (),
+    ) -> None:
+        self.students, self.by = students, by
+        self.found = {clean_name(n): s for n, s in matched(students, submissions).items()}
+
+    @property
+    def heads(self) -> list[str]:
+        """The heads of the columns that say who it is."""
+        own = [*self.students[0].cells] if self.students else []
+        return [*(["id"] if self.by else []), *own]
+
+    def cells(self, submission: str) -> dict[str, str]:
+        """Return these columns for a submission."""
+        student = self.found.get(submission)
+        own = dict(student.cells) if student else {}
+        return ({"id": identity(submission, self.by)} if self.by else {}) | own
+
+    def missing(self) -> list[Student]:
+        """Return the students without a submission."""
+        return [one for one in self.students if one not in [*self.found.values()]]
+
+    def known(self, reports: Sequence[Report]) -> list[tuple[Report, dict[str, str]]]:
+        """Return the reports that belong to one student each, with what says who it is.
+
+        Reports that could not be graded are left out: their 0 is not a grade.
+        """
+        cells = {one.submission: self.cells(one.submission) for one in reports}
+        several = Counter(tuple(found.values()) for found in cells.values())
+        return [
+            (report, found)
+            for report in reports
+            if not report.failed
+            and any((found := cells[report.submission]).values())
+            and several[tuple(found.values())] == 1
+            and (not self.students or report.submission in self.found)
+        ]
 
 
 def scores(
     exercises: Sequence[Exercise],
     reports: Sequence[Report],
-    by: re.Pattern[str] | None = None,
+    who: "Identities | None" = None,
     *,
     checks: bool = False,
 ) -> Rows:
-    """Return the table of scores, on request with ids and a column for each check."""
+    """Return the table of scores, with who it is if that is known, and a column for each check.
+
+    Students without a submission have a row, too.
+    """
+    who = who or Identities()
     names = [exercise.name for exercise in exercises]
     for exercise in exercises if checks else ():
         every = [*exercise.points, *["whole"] * bool(exercise.whole)]
         names += [f"{exercise.name}/{check}" for check in every]
-    head = ["submission", *(["id"] if by else []), *names, "points", "out of", "wall", "look at"]
-    rows = [head]
+    rows = [["submission", *who.heads, *names, "points", "out of", "wall", "look at"]]
     for report in reports:
-        student = [_cell(identity(report.submission, by))] if by else []
+        found = who.cells(report.submission)
         points = [_points(e.earned, failed=e.failed) for e in report.exercises]
         if checks:
             points += [
-                _points(c.earned, failed=e.failed) for e in report.exercises for c in e.checks
+                _points(check.earned, failed=exercise.failed)
+                for exercise in report.exercises
+                for check in exercise.checks
             ]
         points += [_points(report.earned, failed=report.failed), number(report.points)]
         looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
+        if who.students and report.submission not in who.found:
+            looks.insert(0, "not one student of the roster")
+        student = [found.get(head, "") for head in who.heads]
         look_at = "; ".join(filter(None, looks))
-        rows.append([_cell(report.submission), *student, *points, report.wall, look_at])
+        rows.append([report.submission, *student, *points, report.wall, look_at])
+    worth = number(sum(exercise.worth for exercise in exercises))
+    for one in who.missing():
+        student = [one.cells.get(head, "") for head in who.heads]
+        nothing = ["0"] * (len(names) + 1)
+        rows.append(["", *student, *nothing, worth, "", "nothing was handed in"])
     return rows
 
 
@@ -99,28 +188,28 @@ def _points(earned: float, *, failed: bool) -> str:
 
 
 def gradebook(
-    book: str, exercises: Sequence[Exercise], graded: Sequence[tuple[Report, str]]
+    book: str, exercises: Sequence[Exercise], graded: Sequence[tuple[Report, Mapping[str, str]]]
 ) -> Rows:
-    """Return the table of a gradebook: what finds a student, and a column for each exercise."""
-    head = GRADEBOOKS[book]
+    """Return the table of a gradebook: what finds a student, and a column for each exercise.
+
+    A roster that this platform has exported has the right columns already.
+    """
+    own = [head for head in (graded[0][1] if graded else ()) if head != "id"]
+    fitting = [head for head in own if head.lower() in FINDS[book]]
+    head = GRADEBOOKS[book] if book == "canvas" else tuple(fitting) or GRADEBOOKS[book]
     rows = [[*head, *(f"{exercise.number} {exercise.title}" for exercise in exercises)]]
     if book == "canvas":
         worth = [number(exercise.worth) for exercise in exercises]
         rows.append(["Points Possible", *([""] * len(head[1:])), *worth])
-    for report, student in graded:
-        who = {"Student": report.submission, "SIS Login ID": student, "ID number": student}
+    for report, found in graded:
+        known = {name.lower(): cell for name, cell in found.items()}
+        who = {"student": report.submission, **known}
+        if not fitting:  # it has only an id, of a kind that the instructor knows
+            only = known.get("id") or next((known[i] for i in IDS if known.get(i)), "")
+            who = {"student": report.submission, "sis login id": only, "id number": only}
         points = [number(exercise.earned) for exercise in report.exercises]
-        rows.append([*(_cell(who.get(name, "")) for name in head), *points])
+        rows.append([*(who.get(name.lower(), "") for name in head), *points])
     return rows
-
-
-def known(reports: Sequence[Report], by: re.Pattern[str]) -> list[tuple[Report, str]]:
-    """Return the reports whose folder has an id that the pattern finds, and these ids.
-
-    Reports that could not be graded are left out: their 0 is not a grade.
-    """
-    found = [(report, identity(report.submission, by)) for report in reports if not report.failed]
-    return [(report, student) for report, student in found if student]
 
 
 def identity(submission: str, by: re.Pattern[str]) -> str:
@@ -130,15 +219,27 @@ def identity(submission: str, by: re.Pattern[str]) -> str:
     return (found[group] if found else "") or ""
 
 
-def _cell(name: str) -> str:
-    """Write a name so that no spreadsheet treats it as a formula."""
-    return f"'{name}" if name.startswith(tuple("=+-@\t\uff1d\uff0b\uff0d\uff20")) else name
+# A spreadsheet may take other characters for the separator, and begin a cell after each.
+FORMULA = re.compile("(^|[;,\t\r\n|])([ \"']*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])")
+
+
+def _cell(text: str) -> str:
+    """Write a cell so that no spreadsheet treats it, or a part of it, as a formula."""
+    return FORMULA.sub(r"\1\2'", text)
 
 
 def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
-    """Return a text that changes when the same submission may get another report."""
-    checks = [(exercise, (exercise.folder / "checks.py").read_bytes()) for exercise in exercises]
-    return _hash(limits, wall, software(exercises), checks)
+    """Return a text that changes when the same submission may get another report.
+
+    That depends on the checks, all that they use, the instructor's own cases, and the grader.
+    """
+    places = [*HERE.glob("*.py"), *(HERE / "grader").glob("*.py")]
+    places += [
+        exercise.folder / name for exercise in exercises for name in ("checks.py", "starter.py")
+    ]
+    places += Path(gradcheck_ref.__file__).parent.rglob("*.py")
+    sources = [(str(path), path.read_bytes()) for path in sorted(places)]
+    return _hash(limits, wall, software(exercises), [*exercises], sources)
 
 
 def _hash(*told: object) -> str:
@@ -161,22 +262,22 @@ class Journal:
                 fingerprint, report = json.loads(line)
                 self._known[fingerprint] = from_dict(report)
 
-    def _fingerprint(self, folder: Path) -> str:
+    def _fingerprint(self, submission: Submission) -> str:
         """Return a text that changes with the submission: names, sizes and times of its files."""
-        handed_in, files = look(folder), list[object]()
+        handed_in, files = look(submission), list[object]()
         for file in handed_in.files:
             with contextlib.suppress(OSError):  # it is gone
-                found = (folder / file).lstat()
-                files.append((file, found.st_size, found.st_mtime_ns))
-        return _hash(self.course, folder.name, handed_in.troubles, files)
+                found = file.path.lstat()
+                files.append((file.name, found.st_size, found.st_mtime_ns))
+        return _hash(self.course, submission.name, handed_in.troubles, files)
 
-    def report(self, folder: Path) -> Report | None:
+    def report(self, submission: Submission) -> Report | None:
         """Return the report on a submission, if neither it nor the course has changed."""
-        return self._known.get(self._fingerprint(folder)) if self._known else None
+        return self._known.get(self._fingerprint(submission)) if self._known else None
 
-    def add(self, folder: Path, report: Report) -> None:
+    def add(self, submission: Submission, report: Report) -> None:
         """Write down the report on a submission, unless it could not be graded."""
         if self.path and not report.failed:
-            entry = json.dumps([self._fingerprint(folder), report.to_dict()])
+            entry = json.dumps([self._fingerprint(submission), report.to_dict()])
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(f"\n{entry}\n")  # the last line may be incomplete

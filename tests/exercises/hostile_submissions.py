@@ -306,7 +306,7 @@ HOSTILE = {
         at_the_top(
             """
             import os
-            pairs = ", ".join(f"[{k * (2**61 - 1)}, 0]" for k in range(90_000))
+            pairs = ", ".join(f"[{k * (2**61 - 1)}, 0]" for k in range(30_000))
             os.write(4, ('{"dict": [' + pairs + ']}\\n').encode())
             """,
             WRONG,

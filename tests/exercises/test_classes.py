@@ -20,8 +20,9 @@ from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
-from grader import alike, classes, tables, traces, wall, writers
+from grader import alike, tables, traces, wall, writers
 from grader.classes import Task, grade_class
+from grader.collected import submission_of, submissions
 from grader.limits import Limits
 
 RIGHT = at_the_top("")
@@ -29,6 +30,10 @@ PLACES = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
 WITH_THE_PACKAGE = {**os.environ, "PYTHONPATH": os.pathsep.join(PLACES)}
 # What never ends, ends soon.
 LIMITS = Limits(call_seconds=2.0, next_seconds=0.1, seconds=3.0, answer=1_000_000)
+
+
+def all_of(folder):
+    return submissions(folder, [RELU])[0]
 
 
 def with_two_checks(home):
@@ -59,9 +64,7 @@ def test_grading_a_class_survives_hostile_submissions_and_stays_fair(tmp_path):
     before = traces.children()
     with best_wall([folder]) as it:
         task = Task((exercise,), it, LIMITS, 60, jobs=2)
-        reports = {
-            one.name: report for one, report in grade_class(classes.submissions(folder), task)
-        }
+        reports = {one.name: report for one, report in grade_class(all_of(folder), task)}
     assert traces.children() == before
     assert reports["aa honest"].earned == reports["zz honest"].earned == 4
     assert reports["mm pipe"].exercises[0].problem == "06_relu.py is not an ordinary file"
@@ -96,7 +99,7 @@ def test_a_grading_process_that_dies_or_hangs_costs_its_submission_only(tmp_path
     before = traces.children()
     with best_wall([folder]) as it:
         task = Task((exercise,), it, ORDINARY, 2.0, jobs=1)
-        found = [(one.name, report) for one, report in grade_class([*folder.iterdir()], task)]
+        found = [(one.name, report) for one, report in grade_class(all_of(folder), task)]
     reports = dict(sorted(found))
     assert [report.earned for report in reports.values()] == [1, 0, 0, 1]
     assert [report.failed for report in reports.values()] == [False, True, True, False]
@@ -188,7 +191,7 @@ def test_a_canvas_download_is_graded_and_strange_files_are_noted(tmp_path, open_
         "bob_18_904_07_softmax.py": "",
         "eve_19_907_06_relu (1).py": RIGHT.replace("0.0", "0"),  # downloaded for the second time
         "dan_17_906_06_relu.py": "1/0",  # besides the folder
-        "cy_18_905_relu.py": RIGHT,
+        "cy_20_905_relu.py": RIGHT.replace("0.0", "0 * x"),
         "notes.txt": "",
     }.items():
         (folder / name).write_text(source)
@@ -201,12 +204,14 @@ def test_a_canvas_download_is_graded_and_strange_files_are_noted(tmp_path, open_
     assert done.returncode == 0
     noted = [line for line in done.stderr.splitlines() if not line.startswith("no wall: ")]
     assert noted[:2] == [
-        "no student's name, not graded: cy_18_905_relu.py",
-        "one id, 3 submissions: 17: dan_17, ada_17, dan_17 (files)",
+        "no student's name, not graded: notes.txt",
+        "one id, 2 submissions: 17: ada_17, dan_17",
     ]
     rows = {row[0]: (row[2], row[-1]) for row in table(out)[1:]}
-    assert list(rows) == ["ada_17", "bob_18", "dan_17", "dan_17 (files)", "eve_19"]
-    assert rows["ada_17"] == rows["eve_19"] == ("13", "")
+    assert list(rows) == ["ada_17", "bob_18", "cy_20", "dan_17", "eve_19"]
+    assert rows["eve_19"] == rows["cy_20"] == ("13", "")
+    assert rows["ada_17"][0] == "13"
+    assert rows["ada_17"][1].endswith("; 06_relu.py was handed in late")
     assert rows["bob_18"][1] == "06_relu.py equals that of dan_17, but for comments and names"
 
     texts = [(place / "bob_18.txt").read_text(encoding="utf-8") for place in (reports, open_ones)]
@@ -306,12 +311,14 @@ def test_a_changed_submission_is_graded_again(tmp_path):
     folder = hand_in(tmp_path / "class", ada=RIGHT, bob=RIGHT)
     begun = tables.Journal(tmp_path / "begun", "course")
     for name in ("ada", "bob"):
-        begun.add(folder / name, writers.Report(name, (), "none"))
+        begun.add(submission_of(folder / name), writers.Report(name, (), "none"))
     (folder / "bob" / "06_relu.py").write_text("x")
     again = tables.Journal(tmp_path / "begun", "course")
-    assert again.report(folder / "ada") == writers.Report("ada", (), "none")
-    assert again.report(folder / "bob") is None
-    assert tables.Journal(tmp_path / "begun", "another").report(folder / "ada") is None
+    assert again.report(submission_of(folder / "ada")) == writers.Report("ada", (), "none")
+    assert again.report(submission_of(folder / "bob")) is None
+    assert (
+        tables.Journal(tmp_path / "begun", "another").report(submission_of(folder / "ada")) is None
+    )
 
 
 def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch):
@@ -362,7 +369,7 @@ def test_without_bubblewrap_grading_needs_an_explicit_option(tmp_path, monkeypat
         (["grade", "nowhere"], "nowhere is not a folder"),
         (["grade", ".", "--class", "."], "Name one folder"),
         (["grade", ".", "--moodle", "x"], "are for a class"),
-        (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --id"),
+        (["grade", "--class", ".", "--canvas", "x"], "--canvas needs --roster"),
         (["grade", "--class", ".", "--junit", "x"], "--junit is for one submission"),
         (["grade", "docs", "--only", "06", "--json", "no/such/file"], "No such file"),
         (["grade", "--class", "docs/stages"], "docs/stages has no folders in it"),
@@ -403,11 +410,3 @@ def test_a_time_limit_or_a_worker_count_of_zero_is_refused(words, says, capsys):
         run.main(["grade", "--class", ".", *words])
     assert end.value.code == 2
     assert says in capsys.readouterr().err
-
-
-def test_only_handed_in_files_are_submissions(tmp_path):
-    for name in ("ada", "bob", ".git", "__MACOSX"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "ada")
-    (tmp_path / "notes.txt").write_text("")
-    assert [path.name for path in classes.submissions(tmp_path)] == ["ada", "bob"]

@@ -1,18 +1,27 @@
 """What is handed in: found, read and named, whatever somebody has put there."""
 
+import json
 import os
 import time
+import zipfile
 from dataclasses import replace
 
 import pytest
 
 import course
-from grader import handed_in, traces
+from grader import archives, handed_in, traces
 from grader.handed_in import NotTakenError, look
+from verify import TRIAL
 
 RELU = course.read_course().find("06")
 FORWARD = course.read_course().find("01")
 SOLUTION = RELU.folder / "solution.py"
+
+
+def of(*sources):
+    """Return a notebook of cells without tags."""
+    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+    return json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5}).encode()
 
 
 @pytest.fixture
@@ -42,20 +51,138 @@ def test_capitals_do_not_matter(folder):
     assert look(folder).read(RELU) == ("06_ReLU.PY", b"x")
 
 
-@pytest.mark.parametrize(
-    ("name", "but"),
-    [
-        ("06_relu (1).py", ", but 06_relu (1).py is"),
-        ("work/ada_06_relu-2.py", ", but ada_06_relu-2.py is"),
-        ("06_relu\n.py", ", but 06_relu\ufffd.py is"),
-        ("relu.py", ""),
-    ],
+NEARLY = (
+    *("relu.py", "ReLU.py", "06-relu.py", "6_relu.py", "06relu.py", "06 relu.ipynb"),
+    *("06_relu (1).py", "06_relu-2.py", "06_relu copy.py", "06_relu_final.py"),
+    *("ada_06_relu.py", "ada_17_901_06_relu-1.py"),
 )
-def test_a_file_with_nearly_the_name_is_named_and_not_graded(folder, name, but):
-    path = folder / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_bytes(SOLUTION.read_bytes())
-    assert why_not(folder) == (f"06_relu.py is not there{but}", False)
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_a_file_with_nearly_the_name_is_graded_and_noted(folder, name):
+    code = of("x = 1") if name.endswith(".ipynb") else b"x = 1"
+    (folder / name).write_bytes(code)
+    found = look(folder)
+    taken, source = found.read(RELU)
+    assert (taken, source.split()[-3:]) == (name, [b"x", b"=", b"1"])
+    assert list(found.notes(RELU, taken, source)) == [f"{name} was taken for 06_relu.py"]
+
+
+@pytest.mark.parametrize("name", ["leaky_relu.py", "16_relu.py", "06_relu_tests.py", "relu.txt"])
+def test_a_file_with_another_name_is_named_and_not_graded(folder, name):
+    (folder / name).write_bytes(SOLUTION.read_bytes())
+    assert why_not(folder) == (f"06_relu.py is not there, but {name} is", False)
+
+
+def test_a_strange_name_is_cleaned(folder):
+    (folder / "my\x1b[31m\nrelu.txt").write_text("")
+    said = "06_relu.py is not there, but my\ufffd[31m\ufffdrelu.txt is"
+    assert why_not(folder) == (said, False)
+
+
+def test_what_is_there_instead_is_named_but_not_the_other_exercises(folder):
+    for name in ("answers.rar", "b", "c.pdf", "d.doc", "07_softmax.py", ".hidden"):
+        (folder / name).write_text("x")
+    said = "06_relu.py is not there, but answers.rar, b, c.pdf and 1 more are"
+    assert why_not(folder) == (said, False)
+
+
+def test_the_very_name_counts_before_one_that_is_nearly_it_and_the_last_of_these(folder):
+    for name in ("06_relu (1).py", "06_relu (2).py"):
+        (folder / name).write_text(name)
+    found = look(folder)
+    assert found.read(RELU)[0] == "06_relu (2).py"
+    assert list(found.notes(RELU, "06_relu (2).py", b"")) == [
+        "06_relu (2).py was taken for 06_relu.py",
+        "06_relu (2).py counts, not 06_relu (1).py",
+    ]
+    (folder / "06_relu.py").write_text("x")
+    assert look(folder).read(RELU) == ("06_relu.py", b"x")
+
+
+@pytest.mark.parametrize("trial", [True, False], ids=["whole", "without its trial"])
+def test_a_starter_does_not_beat_an_answer(folder, trial):
+    starter = (RELU.folder / "starter.py").read_text("utf-8")
+    (folder / "06_relu.py").write_text(starter if trial else starter.partition(TRIAL)[0])
+    assert look(folder).read(RELU)[0] == "06_relu.py"
+    (folder / "06_relu.ipynb").write_bytes(of("x = 1"))
+    found = look(folder)
+    assert found.read(RELU) == ("06_relu.ipynb", b"# %%\nx = 1\n")
+    assert list(found.notes(RELU, "06_relu.ipynb", b"")) == ["06_relu.ipynb counts, not 06_relu.py"]
+
+
+def test_a_notebook_with_the_ending_of_a_module_is_read_as_what_it_is(folder):
+    (folder / "06_relu.py").write_bytes(of("%time 1", "x = 1"))
+    found = look(folder)
+    assert found.read(RELU) == ("06_relu.ipynb", b"# %%\n%time 1\n# %%\nx = 1\n")
+    said = "06_relu.py is a notebook, renamed"
+    assert list(found.notes(RELU, "06_relu.ipynb", b"")) == [said]
+
+
+@pytest.mark.parametrize("order", ["utf-16", "utf-16-be"])
+def test_a_file_in_utf_16_is_read_and_noted(folder, order):
+    mark = "\ufeff" * (order != "utf-16")
+    (folder / "06_relu.py").write_bytes(f"{mark}x = 'é'\n".encode(order))
+    found = look(folder)
+    assert found.read(RELU) == ("06_relu.py", "x = 'é'\n".encode())
+    said = "06_relu.py is saved as UTF-16, which Python does not read"
+    assert list(found.notes(RELU, "06_relu.py", b"")) == [said]
+
+
+# --- zip files ---------------------------------------------------------------------------------
+
+
+def packed(path, files, **how):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", **how) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+
+
+@pytest.mark.parametrize("place", ["work.zip", "deep/er/Work.ZIP"])
+def test_a_file_in_a_zip_file_is_read_without_unpacking(folder, place):
+    packed(folder / place, {"my/06_relu.py": "x = 1", "my/": "", "../../06_relu.py": "evil"})
+    assert look(folder).read(RELU) == (f"{place}/my/06_relu.py", b"x = 1")
+    assert [path.name for path in folder.parent.rglob("06_relu.py")] == []
+
+
+def test_a_file_in_the_folder_counts_before_one_in_a_zip_file(folder):
+    packed(folder / "a.zip", {"06_relu.py": "x"})
+    (folder / "06_relu.py").write_text("y")
+    assert look(folder).read(RELU) == ("06_relu.py", b"y")
+
+
+def test_a_zip_file_that_grows_is_read_up_to_the_limit(folder):
+    zeros = b"0" * 30_000_000
+    packed(folder / "bomb.zip", {"06_relu.py": zeros}, compression=zipfile.ZIP_DEFLATED)
+    assert why_not(folder) == ("06_relu.py has more than 1,000,000 bytes", False)
+
+
+def test_a_zip_file_of_very_many_files_is_not_opened(folder, monkeypatch):
+    packed(folder / "many.zip", {f"{i}": "" for i in range(100)})
+    monkeypatch.setattr(archives, "MOST_OF_A_LIST", 4_000)
+    says = "but many.zip (it is a zip file of too many files) is"
+    assert why_not(folder) == (f"06_relu.py is not there, {says}", False)
+
+
+def test_a_broken_zip_file_is_named(folder):
+    (folder / "work.zip").write_bytes(b"PK\3\4 and no more")
+    says = "but work.zip (it is no zip file that can be read) is"
+    assert why_not(folder) == (f"06_relu.py is not there, {says}", False)
+
+
+def test_what_is_strange_in_a_zip_file_is_refused(folder):
+    link = zipfile.ZipInfo("06_relu.py")
+    link.external_attr = 0o120777 << 16
+    with zipfile.ZipFile(folder / "work.zip", "w") as archive:
+        archive.writestr(link, str(SOLUTION))
+    assert why_not(folder) == ("06_relu.py is not an ordinary file", False)
+    packed(folder / "work.zip", {"06_relu.py": "x"}, compression=zipfile.ZIP_LZMA)
+    assert why_not(folder) == ("06_relu.py is compressed in an unusual way", False)
+    content = bytearray((folder / "work.zip").read_bytes())
+    content[content.rindex(b"PK\1\2") + 8] |= 1
+    (folder / "work.zip").write_bytes(content)
+    assert why_not(folder) == ("06_relu.py is encrypted", False)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "device"])
@@ -77,7 +204,7 @@ def test_a_link_to_a_folder_is_not_followed(folder):
     (folder / "work").symlink_to(SOLUTION.parent)
     (folder / "06_relu.py").mkdir()
     (folder / "loop").symlink_to(folder)
-    assert why_not(folder) == ("06_relu.py is not there", False)
+    assert why_not(folder) == ("06_relu.py is not there, but loop, work are", False)
 
 
 def test_a_file_too_large_is_refused(folder):
@@ -106,8 +233,9 @@ def test_the_number_of_searched_files_is_limited(folder, monkeypatch):
     (folder / "a").mkdir()
     for i in range(30):
         (folder / "a" / str(i)).write_text("")
-    said = "06_relu.py is not there; more than 20 files: not all looked at"
-    assert why_not(folder) == (said, True)
+    said, failed = why_not(folder)
+    assert said.endswith(" and 16 more are; more than 20 files: not all looked at")
+    assert failed
 
 
 def test_an_unreadable_file_is_reported_and_costs_nobody_points(folder, monkeypatch):

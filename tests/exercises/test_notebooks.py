@@ -11,6 +11,7 @@ from grader import handed_in, wall
 from grader.grading import grade, load_checks
 from grader.handed_in import NotTakenError, look
 from grader.limits import Limits
+from grader.notebooks import notebook
 
 COURSE = course.read_course()
 RELU = COURSE.find("06")
@@ -95,6 +96,21 @@ def test_the_code_of_the_learners_cells_is_graded():
     code = ["%matplotlib inline\nimport numpy as np\n", "x = 1\nprint(x\n", "def broken(:\n"]
     assert handed_in.code_of(written, "").decode().split("# %%\n") == ["", *code]
     assert handed_in.code_of(of("import os", tags=[handed_in.OURS]), "") == b""
+
+
+@pytest.mark.parametrize("lost", [("metadata",), ("metadata", "id")], ids=["tags", "tags and ids"])
+@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)
+def test_cells_of_the_course_are_known_without_their_tags(tmp_path, exercise, lost):
+    cells = notebook(exercise)["cells"]
+    solution = (exercise.folder / "solution.py").read_text("utf-8")
+    (learners,) = [c for c in cells if c["metadata"].get("tags") == []]
+    learners["source"] = solution
+    cells = [{key: cell[key] for key in cell if key not in lost} for cell in cells]
+    (tmp_path / f"{exercise.name}.ipynb").write_text(json.dumps({"cells": cells}))
+    found = look(tmp_path)
+    taken, source = found.read(exercise)
+    assert source.decode() == f"# %%\n{solution}\n"
+    assert list(found.notes(exercise, taken, source)) == []
 
 
 def test_a_notebook_may_have_as_much_code_as_a_file_and_much_output(monkeypatch):
@@ -223,5 +239,5 @@ def test_a_notebook_next_to_a_module_is_only_noted(tmp_path):
     (tmp_path / "06_relu.py").write_text("y = 1")
     found = look(tmp_path)
     assert found.read(RELU) == ("06_relu.py", b"y = 1")
-    said = "2 files are called 06_relu.py, and this is 06_relu.py"
+    said = "06_relu.py counts, not 06_relu.ipynb"
     assert list(found.notes(RELU, "06_relu.py", b"")) == [said]

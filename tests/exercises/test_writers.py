@@ -1,7 +1,9 @@
 """The neutral report in the forms that platforms read, as they demand it."""
 
+import csv
 import json
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from graded import RUNNER
 import course
 from grader import tables, writers
 from grader.report import Graded, GradedExercise, Report, clean, from_dict
+from grader.tables import Identities
 
 TITLE = "An open gate passes upstream on, a shut gate passes 0."
 MESSAGE = "called: relu_backward([-1 2 0.5], [3 -4 0.1])\ngot: [0 1 1]\nexpected: [0 -4 0.1]"
@@ -146,9 +149,9 @@ def test_outside_classroom50_the_missing_variables_are_named():
 def test_a_row_has_the_points_of_each_check_and_an_id_on_request():
     exercise = course.read_course().find("07")
     checks = [f"07_softmax/{check}" for check in [*exercise.points, "whole"]]
-    by = re.compile(r"_(\d+)_")
+    who = Identities(by=re.compile(r"_(\d+)_"))
     lovelace = replace(REPORT, submission="lovelace_17_a")
-    head, row = tables.scores([exercise], [lovelace], by, checks=True)
+    head, row = tables.scores([exercise], [lovelace], who, checks=True)
     assert head == [
         *("submission", "id", "07_softmax", *checks, "points", "out of", "wall", "look at")
     ]
@@ -164,20 +167,59 @@ def test_an_id_is_the_match_of_a_pattern_or_its_first_group(pattern, found):
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
-def test_no_name_is_a_formula(name):
-    assert tables.scores([], [replace(REPORT, submission=name)])[1][0] == f"'{name}"
+@pytest.mark.parametrize("before", ["", "x;", "x\t", "x, ", ';"', "x;y;"])
+def test_no_part_of_a_name_is_a_formula_whatever_separates_cells(tmp_path, name, before):
+    tables.write_manifest(tmp_path / "table", [[f"{before}{name}"]])
+    (row,) = csv.reader((tmp_path / "table").read_text("utf-8").splitlines())
+    assert row == [f"{before}'{name}"]
+
+
+@pytest.mark.parametrize("name", ["Mary-Ann", "a=b", "x; y", "3 - 1"])
+def test_ordinary_names_stay_as_they_are(tmp_path, name):
+    tables.write_manifest(tmp_path / "table", [[name]])
+    assert [*csv.reader((tmp_path / "table").read_text("utf-8").splitlines())] == [[name]]
+
+
+def test_each_submission_has_a_report_of_its_own():
+    long = "x" * 200
+    names = ["ada", "Ada", "\u00e9", "e\u0301", "b\x01", "b\x02", f"{long}1", f"{long}2"]
+    found = tables.report_names(names)
+    assert [*found] == sorted(names)
+    assert len({unicodedata.normalize("NFC", name.lower()) for name in found.values()}) == len(
+        names
+    )
+    assert all(len(name) < 200 and "\x01" not in name for name in found.values())
+
+
+def test_what_could_not_be_graded_has_no_points_in_any_form():
+    reports = [replace(REPORT, exercises=(replace(RELU, failed=True, problem="busy"), GONE))]
+    exercises = course.read_course().choose(["06", "07"])
+    head, row = tables.scores(exercises, reports)
+    cells = dict(zip(head, row, strict=True))
+    assert (cells["06_relu"], cells["07_softmax"]) == ("not graded", "0")
+    assert (cells["points"], cells["out of"]) == ("not graded", "10")
+    assert cells[
+        "look at"
+    ] == "busy; 06_relu.py imports gradcheck_ref, which has most answers; " + (
+        "07_softmax.py is not there"
+    )
+    (report,) = reports
+    assert "ReLU                                  could not be graded" in writers.text(report)
+    assert "8 not graded" in writers.text(report)
+    assert "score" not in json.loads(writers.gradescope(report))
+    assert json.loads(writers.prairielearn(report))["gradable"] is False
 
 
 def test_a_gradebook_has_the_known_students_and_their_points():
     exercises = course.read_course().choose(["06", "07"])
     crashed = replace(REPORT, submission="eve_19", exercises=(replace(RELU, failed=True), GONE))
     reports = [replace(REPORT, submission="=ada_17"), REPORT, crashed]
-    graded = tables.known(reports, re.compile(r"\d+"))
+    graded = Identities(by=re.compile(r"\d+")).known(reports)
     titles = ["06 ReLU", "07 Softmax with cross-entropy"]
     canvas, moodle = (tables.gradebook(book, exercises, graded) for book in tables.GRADEBOOKS)
     assert canvas == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *titles],
         ["Points Possible", "", "", "", "", "13", "19"],
-        ["'=ada_17", "", "", "17", "", "4.33", "0"],
+        ["=ada_17", "", "", "17", "", "4.33", "0"],
     ]
     assert moodle == [["ID number", *titles], ["17", "4.33", "0"]]
