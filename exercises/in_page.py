@@ -4,10 +4,12 @@ import contextlib
 import io
 import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from course import Outcome, judge, read_course
+from course import Exercise, Outcome, judge, load, read_course
 from screen import say, show_here
+from sketches import picture_of
 
 # What a message calls a file or a command in a terminal, and what it is in a page.
 IN_A_PAGE = {
@@ -20,16 +22,33 @@ IN_A_PAGE = {
 def check(name: str) -> dict[str, Any]:
     """Run the visible checks of an exercise; only what the learner's file prints is printed.
 
-    Returns ``checks``, how many passed and how many there are, and the ``report``, with colors.
+    Returns ``checks``, how many passed and how many there are, the ``report``, with colors, and the
+    ``picture`` of what the functions return, or None.
     """
     exercise = read_course().find(name)
     assert exercise
-    outcome = judge(exercise, exercise.work)
+    outcome, submission = judge_and_keep(exercise)
     with contextlib.redirect_stdout(io.StringIO()) as report:
         show_here(in_words_of_a_page(outcome), again="change the code above, and press Check")
         if outcome.first_failing:
             say("the hints are below, one after the other", "stuck?")
-    return {"checks": (outcome.passed, outcome.total), "report": report.getvalue()}
+    return {
+        "checks": (outcome.passed, outcome.total),
+        "report": report.getvalue(),
+        "picture": picture_of(exercise, submission),
+    }
+
+
+def judge_and_keep(exercise: Exercise) -> tuple[Outcome, Any]:
+    """Run the checks; return also the module that they ran on, None if it cannot be imported."""
+    kept = []
+
+    def load_and_keep(path: Path) -> Any:
+        kept.append(load(path))
+        return kept[0]
+
+    outcome = judge(exercise, exercise.work, load=load_and_keep)
+    return outcome, kept[0] if kept else None
 
 
 def in_words_of_a_page(outcome: Outcome) -> Outcome:

@@ -17,7 +17,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from course import HERE, Course, Exercise, judge, missing, place, quietly_judge, read_course
+from course import HERE, Course, Exercise, judge, load, missing, place, quietly_judge, read_course
 from screen import GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of, manifest_faults
 
@@ -159,6 +159,30 @@ def hint(course: Course, options: argparse.Namespace) -> int:
     return DONE
 
 
+def see(course: Course, options: argparse.Namespace) -> int:
+    """Draw what the learner's functions return, in text."""
+    exercise = options.exercise
+    if not able_to_check(exercise):
+        return CANNOT
+    from sketches import PICTURES, drawn, picture_of  # needs NumPy
+
+    picture = None
+    if exercise.begun and exercise.name in PICTURES:
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            picture = picture_of(exercise, load(exercise.work))
+    if picture is None:
+        numbers = " ".join(e.number for e in course.everything if e.name in PICTURES)
+        say(
+            f"There is nothing to draw: {command(exercise.number)} says what is missing. "
+            f"Exercises with a picture: {numbers}."
+        )
+        return NOT_DONE
+    say(picture["title"])
+    print()
+    print("\n".join(drawn(picture)))
+    return DONE
+
+
 def reset(course: Course, options: argparse.Namespace) -> int:
     """Begin an exercise again."""
     kept = options.exercise.reset()
@@ -248,6 +272,10 @@ def main(words: list[str]) -> int:
     give.add_argument("exercise", nargs="?", type=exercise, help="else the first not done")
     give.add_argument("rung", nargs="?", type=int, choices=(1, 2, 3), default=1)
     give.set_defaults(function=hint)
+
+    draw = commands.add_parser("see", help="a picture of what your functions return: see 01")
+    draw.add_argument("exercise", type=exercise)
+    draw.set_defaults(function=see)
 
     again = commands.add_parser("reset", help="begin an exercise again; your old file is kept")
     again.add_argument("exercise", type=exercise)

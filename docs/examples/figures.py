@@ -11,6 +11,7 @@ from pictures import (
     course,
     error_bar,
     kink,
+    learning,
     lines,
     low_precision,
     museum,
@@ -38,6 +39,7 @@ for picture in (
     check,
     course,
     report,
+    learning,
 ):
     for name, content in picture.files().items():
         path = FOLDER / name

@@ -7,6 +7,7 @@ import pytest
 from graded import finished
 
 from course import read_course
+from sketches import PICTURES
 
 from .another_python import give_numpy
 from .conftest import NARROW, ROOT, WIDE, Watch, node_module, route_numpy_of_one_line, window
@@ -265,6 +266,30 @@ def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(exer
     assert "Every check passes." in there.press("Check", "5 of 5 checks passed.")
     exercise.tab.evaluate(keep, [project.needs[0], WRONG])
     assert "called    exercise 01" in there.press("Check", "0 of 5 checks passed.")
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_page_draws_what_the_functions_return(exercise, address, name):
+    chosen = read_course().find(name)
+    keep = (
+        "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = JSON.stringify({text})"
+    )
+    for needed in (*(chosen.needs if chosen.kind == "project" else ()), name):
+        source = (ROOT / "exercises" / needed / "solution.py").read_text(encoding="utf-8")
+        exercise.tab.evaluate(keep, [needed, source])
+    there = Exercise(exercise.tab, address, name)
+    picture = there.tab.locator(".own-picture")
+    assert picture.count() == 0
+    for _ in range(2):
+        assert "Every check passes." in there.press("Check", "checks passed.")
+        assert picture.count() == 1
+    drawn = picture.get_by_role("img")
+    assert drawn.get_attribute("aria-label")
+    boxes = [mark.bounding_box() for mark in drawn.locator("polyline, circle").all()]
+    assert len(boxes) > 1
+    assert max(box["width"] for box in boxes) > 3
+    there.write("def nothing(): pass").press("Check", " of ")
+    assert picture.count() == 0
 
 
 def test_each_hint_leads_to_the_next(exercise, address):

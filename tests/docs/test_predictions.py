@@ -1,6 +1,8 @@
 """Questions that come before their answer: each has its parts, and its answer is computed here."""
 
+import importlib
 import re
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -95,6 +97,21 @@ def ask_home_long_step():
     bar = 2 * abs(slope(h) - slope(h / 2))
     assert abs(3 * x * x - 3 - slope(h)) <= bar
     return "unsure" if bar > 0.01 * abs(slope(h)) else "pass"
+
+
+@asked
+def ask_students_learning():
+    sys.path.insert(0, str(ROOT / "docs" / "examples"))
+    try:
+        learning = importlib.import_module("pictures.learning")
+    finally:
+        sys.path.pop(0)
+    trainings = learning.wrong(), learning.right()
+    ends = [(f"{losses[-1]:.2f}", f"{share:.0%}") for losses, share in trainings]
+    assert ends == [("0.62", "89%"), ("0.17", "97%")]
+    losses, _ = trainings[0]
+    assert losses[20] < 0.3 * losses[0]  # it looks like learning
+    return "the curve does not tell"
 
 
 @asked

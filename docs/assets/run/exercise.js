@@ -108,12 +108,15 @@
 
     begins() {
       this.report.hidden = true;
+      this.picture?.remove();
     }
 
-    checked({ checks, report }) {
+    checked({ checks, report, picture }) {
       this.editor.kept.set({ checks });
       this.report.replaceChildren(...coloured(report));
       this.report.hidden = false;
+      this.picture = picture && drawPicture(picture);
+      if (picture) this.output.after(this.picture);
       return this.told(checks);
     }
 

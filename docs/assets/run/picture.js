@@ -1,0 +1,37 @@
+// The picture of what the functions of an exercise return, as exercises/sketches.py has it.
+
+"use strict";
+
+function drawPicture({ title, across, up, series }) {
+  const { html, svg, short } = figures;
+  const INKS = ["one", "two", "three"];
+  const RADII = [4, 2.5, 1.5]; // cells of an area are told apart without their color, too
+
+  const ticks = ({ from, to, log }) => {
+    if (!log) return [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from)).map((at) => [at, short(at)]);
+    const [low, high] = [Math.ceil(Math.log10(from)), Math.floor(Math.log10(to))];
+    const step = Math.max(1, Math.ceil((high - low) / 6));
+    return Array.from({ length: Math.floor((high - low) / step) + 1 }, (_, i) => 10 ** (low + i * step)).map((at) => [
+      at,
+      short(at),
+    ]);
+  };
+  const live = html("figure", { class: "figure-live own-picture" });
+  figures.canvas(live, title, (picture, width, height) => {
+    const plot = figures.axes(picture, width, height, { ...across, ticks: ticks(across) }, { ...up, ticks: ticks(up) });
+    // The first one is the reader's: it is drawn last.
+    for (const [i, { points, area }] of [...series.entries()].reverse()) {
+      const places = points.map(([x, y]) => [plot.x(x), plot.y(up.log ? Math.max(y, up.from) : y)]);
+      if (area) {
+        const dots = places.map(([cx, cy]) => svg("circle", { class: INKS[i], cx, cy, r: RADII[i] }));
+        plot.inside.append(...dots);
+      } else {
+        plot.inside.append(svg("polyline", { class: `${INKS[i]} dashed`, points: figures.path(places) }));
+      }
+    }
+  });
+  const key = ({ name, area }, i) =>
+    figures.key(INKS[i], name, area ? { cx: 16, cy: 5, r: RADII[i] } : undefined);
+  live.append(figures.controls(...series.map(key)), html("p", {}, `${title}.`));
+  return live;
+}

@@ -1,0 +1,111 @@
+"""The questions before their answers, in their pages: by keyboard, on a phone, without scripts."""
+
+import re
+
+import pytest
+
+from conftest import FENCE
+from course import read_course
+
+from .conftest import NARROW, ROOT, WIDE, window
+
+pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
+NAME = re.compile(r'<div class="predict" data-name="(\w+)"')
+COURSE = read_course()
+ASKED = {name: "" for name in NAME.findall((ROOT / "docs/index.md").read_text("utf-8"))}
+for path in sorted((ROOT / "docs" / "exercises").glob("*.md")):
+    text = FENCE.sub("", path.read_text("utf-8"))
+    for exercise in re.findall(
+        r"^exercises/(\w+)/README\.md$", path.read_text("utf-8"), re.MULTILINE
+    ):
+        text += (ROOT / "exercises" / exercise / "README.md").read_text("utf-8")
+    ASKED |= {name: f"exercises/{path.stem}/" for name in NAME.findall(text)}
+
+
+class Question:
+    """A question, as a reader handles it."""
+
+    def __init__(self, tab, name):
+        self.block = tab.locator(f'.predict[data-name="{name}"]')
+        self.button = self.block.locator(".run-bar button")
+        self.answer = self.block.locator("details")
+        self.inputs = self.block.locator("input, textarea")
+        self.status = self.block.locator("[role=status]")
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_question_is_answered_by_keyboard_and_then_shows_the_truth_beside_it(page, name):
+    tab = page(ASKED[name])
+    one = Question(tab, name)
+    assert not one.answer.is_visible()
+    marked = one.inputs.first.get_attribute("type") == "range"
+    assert one.button.is_disabled() == (not marked)
+    one.inputs.first.focus()
+    tab.keyboard.press("ArrowRight" if marked else "Space")
+    one.button.press("Enter")
+    assert one.answer.is_visible()
+    true = one.answer.locator("strong").first.inner_text().removesuffix(".")
+    said = one.status.inner_text()
+    assert said.endswith((f"True is {true}.", f"You said so: {true}."))
+    shown = one.block.locator(".predict-at.truth, .predict-true")
+    assert shown.count() == 1
+    tab.reload()
+    assert one.status.inner_text() == said
+    assert one.answer.is_visible()
+    one.button.click()
+    assert not one.answer.is_visible()
+    assert shown.count() == 0
+    tab.reload()
+    assert not one.answer.is_visible()
+
+
+def test_an_answer_in_words_stays_and_its_reveal_is_that_of_the_instructor(page):
+    tab = page("exercises/07_softmax/")
+    for name, words in (
+        ("07_softmax_recall", "0, whatever upstream is"),
+        ("07_softmax_try", "3 classes"),
+    ):
+        one = Question(tab, name)
+        one.inputs.fill("mine")
+        one.button.click()
+        assert words in one.answer.inner_text()
+        tab.reload()
+        assert one.inputs.input_value() == "mine"
+        one.button.click()
+        assert one.inputs.input_value() == ""
+
+
+def test_the_answer_on_the_home_page_moves_the_figure(page):
+    tab = page("")
+    one = Question(tab, "home_long_step")
+    one.inputs.first.check()
+    one.button.click()
+    figure = tab.locator(".figure-live [role=status]")
+    assert "UNSURE" in figure.inner_text()
+    assert one.status.inner_text() == "You said pass. True is unsure."
+    one.button.click()
+
+
+def test_on_a_phone_a_question_fits_and_can_be_touched(page):
+    tab = page("exercises/02_central/")
+    tab.set_viewport_size(NARROW)
+    for name in ("02_central", "02_central_recall"):
+        box = Question(tab, name).block.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= NARROW["width"]
+    assert Question(tab, "02_central").inputs.bounding_box()["height"] >= 44
+    tab.goto(tab.url.replace("02_central", "01_forward"))
+    rows = tab.locator(".predict-options > div")
+    assert min(row.bounding_box()["height"] for row in rows.all()) >= 44
+    tab.set_viewport_size(WIDE)
+
+
+def test_without_scripts_a_question_and_its_answer_can_be_read(chromium, address):
+    with window(chromium, java_script_enabled=False) as context:
+        tab = context.new_page()
+        tab.goto(f"{address}exercises/01_forward/")
+        one = Question(tab, "01_forward")
+        assert one.block.locator("li").all_inner_texts()[2] == "0"
+        one.answer.locator("summary").click()
+        assert one.answer.locator("strong").is_visible()
