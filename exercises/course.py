@@ -9,17 +9,17 @@ import contextlib
 import importlib.util
 import io
 import itertools
-import linecache
 import re
 import shutil
 import sys
 import tomllib
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from explained import look_at, message_of, place
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -341,31 +341,10 @@ def _result(check: Any, submission: Any, path: Path, wrong: Sequence[str]) -> Re
     return replace(result, status="passed", share=1.0)
 
 
-PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 ONLY_HERE = (
     "the grader skips this line and goes on, but the checks here stop at it; a trial of your own "
     "belongs below `if __name__`"
 )
-# Patterns of Python's and NumPy's messages for common mistakes, and what they mean.
-PUZZLING = {
-    # These occur only in grading, not in run.py.
-    "File too large|Read-only file system": "this exercise needs no files: none can be written "
-    "while you are graded",
-    "Temporary failure in name resolution": "there is no network while you are graded",
-    "Resource temporarily unavailable|can't start new thread": "no program, and no thread, can be "
-    "started while you are graded; no exercise needs any",
-    "EOF when reading a line": "no keyboard while you are graded: put the value in your file",
-    "No module named": "put your own code into this file; the only package you need is NumPy",
-    "unexpected keyword argument": "do the parameters have the names of the starter?",
-    "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
-    "could not be broadcast": "shapes are compared from the last axis on; keepdims=True or "
-    "[:, None] keeps an axis of length 1 in its place",
-    "encountered in": "np.seterr, or a filter of warnings, makes an error of this; leave it out",
-    "truth value of an array": "`if`, `and` and Python's `max` want one answer for the whole "
-    "array; np.where and np.maximum give one for each entry",
-    "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
-    "axis; np.maximum(0, x) compares",
-}
 
 
 class StoppedError(Exception):
@@ -381,24 +360,11 @@ def _explained(error: BaseException, path: Path) -> tuple[tuple[str, str], ...]:
     cause = error.__cause__ if called and error.__cause__ is not None else error
     if isinstance(cause, StoppedError):
         return (*called, ("stopped", str(cause)))
-    message = str(cause)
-    if isinstance(cause, SyntaxError):  # perhaps a later Python has this syntax
-        message = f"{cause.msg}, in {PYTHON}"
-    nothing = message in ("", "None")  # a bare assert; exit()
-    what = type(cause).__name__ + f": {message}" * (not nothing)
-    looks = [("look at", hint) for words, hint in PUZZLING.items() if re.search(words, what)]
-    return (*called, ("raised", " ".join(what.split())), *place(cause, path), *looks)
-
-
-def place(error: BaseException, path: Path) -> Iterator[tuple[str, str]]:
-    """Name the last line of the learner's file that the exception passed through."""
-    yield from getattr(error, "place", ())  # from another process: it was found there
-    linecache.checkcache(str(path))
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
-    if isinstance(error, SyntaxError) and error.filename == str(path):
-        yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
-    elif frames:
-        yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
+    what, found = message_of(cause), dict(place(cause, str(path)))
+    looks = [
+        ("look at", hint) for hint in look_at(what, found.get("at", ""), found.pop("shapes", ""))
+    ]
+    return (*called, ("raised", what), *found.items(), *looks)
 
 
 def quietly_judge(exercise: Exercise) -> Outcome:

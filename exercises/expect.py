@@ -248,7 +248,7 @@ class Call:
                     known = sentence not in (evasions or {})
                     self.refuse(got, expected, sentence, known=known, stand_in=stand_in)
             written = next((look_at for look_at, *_ in self._written()), "")
-            seen = written or looks_like(got, expected) or otherwise
+            seen = written or looks_like(got, expected) or otherwise or where_wrong(got, expected)
             known = seen.startswith((SIGN, FACTOR))
             self.refuse(got, expected, seen, known=known, stand_in=stand_in)
         if np.asarray(expected).dtype.kind == "b" != np.asarray(got).dtype.kind:
@@ -286,6 +286,7 @@ class Call:
             if isinstance(crash.__cause__, kind):
                 return
             got = f"{type(crash.__cause__).__name__}: {crash.__cause__}"
+            look_at = f"your function raises an error, but of another kind than {kind.__name__}"
         self.refuse(got, f"a {kind.__name__}, raised by your function", look_at)
 
     def refuse(
@@ -338,7 +339,7 @@ def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -
             "all digits",
             "is it measured? A derived gradient needs no differences, and has no such error",
         )
-    sizes = "right for small arrays, but not here: does anything depend on the sizes?"
+    sizes = "right in the calls before this one, but not here, where sizes and numbers are others"
     call.gives(right, mistakes, evasions={sizes: 0 * right}, rtol=DERIVED, otherwise=sizes)
 
 
@@ -486,6 +487,8 @@ def looks_like(got: Any, expected: Any) -> str:
         return "nothing came back: is there a return?"
     if isinstance(got, str) and isinstance(expected, bool):
         return f"that is a text; write {expected} without quotes"
+    if isinstance(expected, str):
+        return "" if isinstance(got, str) else "a word is asked for, as a text in quotes"
     try:
         got, right = np.asarray(got), np.asarray(expected, float)
     except ValueError:
@@ -497,18 +500,68 @@ def looks_like(got: Any, expected: Any) -> str:
     if got.dtype.kind not in "fiub":
         return ""
     if got.shape != right.shape:
+        if right.size > 1 and same(got.ravel(), right.ravel()):
+            return f"the numbers are right, but their shape is {got.shape}, and not {right.shape}"
         return f"the shape: {_shape(got)} came back, but the answer needs {_shape(right)}"
+    if isinstance(expected, bool):
+        return "" if got.dtype == bool else "that is a number; True or False is asked for"
     if not np.isfinite(got).all() and np.isfinite(right).all():
         return "a number that is not finite: did something overflow, or was 0 divided by 0?"
-    if not got.any():
+    if not got.any() and got.shape:
         return "nothing but zeros: does your function fill in the result?"
     if same(got, -right, 1e-6):
         return SIGN
+    if np.asarray(expected).dtype == bool:
+        return ""
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 1.0
     if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):
         return f"{FACTOR} {factor:.4g} x what it should be"
+    if right.size == 1 and factor in (2, 3, 4, 0.5, 0.25):
+        return f"it is {factor:g} x what it should be"
+    return _of_the_right_one(got, right)
+
+
+def _of_the_right_one(got: Any, right: Any) -> str:
+    """Say how an answer comes from the right one, if it does, in a way that many slips have."""
+    with np.errstate(all="ignore"):
+        ways = {
+            "that is its absolute value; the sign is to be kept": np.abs(right),
+            "that is its logarithm": np.log(right),
+            "that is its exponential": np.exp(right),
+            "that is its square": right**2,
+            "that is its root": np.sqrt(right),
+            "that is 1 divided by it": 1 / right,
+        }
+    if right.ndim == 2:
+        ways["that is its transpose"] = right.T
+    for axis in range(right.ndim):
+        ways[f"the entries are in the opposite order along axis {axis}"] = np.flip(right, axis)
+    if right.size > 1:
+        off = float((got - right).flat[0])
+        ways[f"every entry is {abs(off):.4g} too {'large' if off > 0 else 'small'}"] = right + off
+    for sentence, value in ways.items():
+        if same(got, value):
+            return sentence
+    if right.size > 2 and same(np.sort(got, axis=None), np.sort(right, axis=None)):
+        return "the right numbers are there, in other places"
     return ""
+
+
+def where_wrong(got: Any, expected: Any, rtol: float = RTOL) -> str:
+    """Say which entries are wrong, if others are right."""
+    try:
+        got, right = np.asarray(got), np.asarray(expected, float)
+    except ValueError:
+        return ""
+    if got.dtype.kind not in "fiub" or got.shape != right.shape:
+        return ""
+    size = np.abs(right[np.isfinite(right)]).max(initial=0.0)
+    wrong = np.argwhere(~np.isclose(got, right, rtol=rtol, atol=rtol * size, equal_nan=True))
+    if not 0 < len(wrong) < right.size:
+        return ""
+    places = ", ".join(str(place.tolist()) for place in wrong[:3]) + ", ..." * (len(wrong) > 3)
+    return f"{right.size - len(wrong)} of {right.size} entries are right, but not {places}"
 
 
 def shown(value: Any, digits: int = 6) -> str:

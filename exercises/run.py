@@ -17,7 +17,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from course import HERE, Course, Exercise, judge, load, missing, place, quietly_judge, read_course
+from course import HERE, Course, Exercise, judge, load, missing, quietly_judge, read_course
+from explained import place
 from screen import GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of, manifest_faults
 
@@ -297,7 +298,7 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt as stop:
         print("\nStopped.")
         for work in (one.work for one in course.everything):
-            for _, line in place(stop, work):
+            if line := dict(place(stop, str(work))).get("at"):
                 say(f"That was in {short(work)}, {line}")
                 say("Is that loop endless?")
         return CANNOT

@@ -21,7 +21,16 @@ def check_one_entry(sub):
         "the distance between x and x + h is h, not 2*h": [3.125],
         "that is f(x) - f(x + h); which of the two comes first?": [-6.25],
         "x moves by -h, where it should move by +h": [-5.75],
-        "x becomes h; add h to it: +=": [(H * H - 9) / H],
+        "x[i] becomes h; start from a copy of x, and add h: +=": [(H * H - 9) / H],
+        "x[i] moves by h times itself; add h": [20.25],
+        "x[i] moves by half of h; the whole step is h": [3.0625],
+        "x[i] moves by 2*h; the step is h": [13.0],
+        "the rise of f is divided by x, not by the step": [1.5625 / 3],
+        "the rise of f is divided by x + h, not by the step": [1.5625 / 3.25],
+        "the rise of f is multiplied by the step; divide by it": [0.390625],
+        "that is f(x + h) plus f(x); the rise of f is their difference": [78.25],
+        "that is f(x + h) / h - f(x), as / comes before -; add parentheses": [33.25],
+        "where is f(x)? the rise of f is f(x + h) - f(x)": [42.25],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
     Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives([6.25], slips | mistakes)
@@ -36,7 +45,13 @@ def check_each_entry_has_its_own_slope(sub):
     mistakes = {
         "all entries moved at once; move one, leave the others": together,
         "a slope may be negative: is there an abs too many?": np.abs(right),
-        "all entries moved at once, every time; move entry i only": np.full(3, together),
+        "every entry is the sum of all slopes; move entry i only, and store its slope at i": (
+            np.full(3, together)
+        ),
+        "the first entry holds the slope of the last: is each slope stored at its own i?": (
+            [right[-1], 0, 0]
+        ),
+        "f takes all of x, not one entry": ((x + H) ** 2 - np.sum(x * x)) / H,
         "entries moved earlier are still moved; start from a fresh copy of x": np.cumsum(right),
         "only the first entry was moved; is the return inside the loop?": [right[0], 0, 0],
         "the last entry was left out; how far does the loop run?": [right[0], right[1], 0],

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SMALL, SUM_OF_CUBES, Call, Formula, after, builds_on
+from expect import SMALL, SUM_OF_CUBES, AnyOf, Call, Formula, after, builds_on
 from gradcheck_ref import central_difference
 
 H = 0.25
@@ -25,12 +25,22 @@ def check_one_entry(sub):
         "that is 12, and measured it is 12 + h*h: is h the one you were given?": [12.0],
         "the difference of f is not divided by anything": [6.03125],
     }
+    uneven = AnyOf(
+        *(
+            [(ahead**3 - behind**3) / apart]
+            for ahead, behind in ((2.5, 1.75), (2.25, 1.875), (2.125, 1.75), (2.25, 1.5))
+            for apart in (ahead - behind, 2 * H)
+        )
+    )
     no_parentheses = [2.25**3 - 1.75**3 / 0.5]
     slips = {
         "the two places are 2*h apart, not h": [24.125],
         "that is / 2 * h, which multiplies by h; add parentheses": [12.0625 * H * H],
         "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
-        "that is f behind minus f ahead; which of the two comes first?": [-12.0625],
+        "the sign: f ahead minus f behind, and the place ahead minus the place behind": [-12.0625],
+        "0 divided by 0: are there two copies of x, one moved by +h and one by -h?": [np.nan],
+        "the two values of f are added; subtract one from the other": [33.5],
+        "the two steps differ: x moves by +h on one side, and by -h on the other": uneven,
         "the steps are half as long as they should be: h to each side": [12.015625],
     }
     call = Call(sub, "central_difference", SUM_OF_CUBES, np.array([2.0]), h=H)
@@ -83,6 +93,9 @@ def check_outputs_are_weighted(sub):
         "every output counts the same here; where does upstream enter?": 2 * x,
         "each slope is divided by its weight": 2 * x / upstream,
         "a slope may be negative: is there an abs that should go?": np.abs(2 * x * upstream),
+        "that is the mean of the weighted outputs; take their sum": 2 * x * upstream / 3,
+        "each output has its own weight: multiply first, and add then": 2 * x * upstream.sum(),
+        "the place is x; upstream is only for the weights": 2 * upstream * upstream,
     }
     Call(sub, "array_difference", SQUARES, x, upstream, h=H).gives(2 * x * upstream, mistakes)
     x, upstream = np.array([1.0, -2.0, 0.5]), np.array([2.0, -1.0])

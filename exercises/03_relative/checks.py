@@ -17,9 +17,14 @@ def check_each_entry(sub):
     slips = {
         "that is relative to numeric; divide by the larger of the two": off / n,
         "that is relative to analytic; divide by the larger of the two": off / a,
+        "that is relative to the smaller of the two; divide by the larger": off / np.minimum(a, n),
+        "the error is divided by itself; divide by the larger of the two": [1.0, 1.0, 0.0],
         "that is relative to the sum of the two; divide by the larger": off / (a + n),
         "that is relative to the mean; divide by the larger of the two": 2 * off / (a + n),
         "that is the error itself; what is it relative to?": off,
+        "the error is the difference; those are sums": (a + n) / larger,
+        "the error is squared; its absolute value is enough": off**2 / larger,
+        "the error is multiplied by the size; divide by it": off * larger,
         "the error has a sign; take its absolute value": AnyOf((a - n) / larger, (n - a) / larger),
         "that is |a - n / size|, as / comes before -; add parentheses": np.abs(a - n / larger),
         "that is the largest error; the task is one error for each entry": right.max(),
@@ -59,7 +64,9 @@ def check_the_floor(sub):
     a, n = np.array([2e-9, 1.0]), np.array([1e-9, 2.0])
     mistakes = {
         "the floor is not used: divide by it where both entries are smaller": [0.5, 0.5],
-        "the floor is added; it is the smallest size to divide by": [1e-9 / 1.2e-8, 1 / (2 + 1e-8)],
+        "something is added to the size; the floor is only the smallest size to divide by": AnyOf(
+            [1e-9 / 1.2e-8, 1 / (2 + 1e-8)], [1e-9 / 2e-8, 1 / (2 + 1e-8)]
+        ),
         "entries below the floor are not ignored, they are divided by it": [0.0, 0.5],
     }
     by_three = "divide by the largest of the three: |analytic|, |numeric| and floor"
@@ -114,6 +121,7 @@ SLIPS = {
     "the largest error decides, not the last": lambda e, kinks: read(e[-1], kinks),
     "the largest error decides, not the smallest": lambda e, kinks: read(min(e), kinks),
     "the largest error decides, not the mean": lambda e, kinks: read(np.mean(e), kinks),
+    "the largest error decides, not the sum": lambda e, kinks: read(sum(e), kinks),
     "the largest error decides, not the median": lambda e, kinks: read(np.median(e), kinks),
     "what is kinks? without kinks, 'fine with kinks' is no answer": (
         lambda e, kinks: read(max(e), True)

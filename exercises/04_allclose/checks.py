@@ -12,7 +12,10 @@ ALLOWED = (
     # analytic, numeric, rtol, atol, and whether they are close
     ([1.0, 2.0], [1.0, 2.0], 0.0, 0.0, True, "no error is allowed, and there is none"),
     ([1.0], [1.25], 0.0, 0.25, True, "0.25 + 0 is allowed, and the error is just that"),
+    ([2.1875], [2.0], 0.25, 0.25, True, "0.25 + 0.25 * 2 is allowed, and the error is 0.1875"),
     ([1.5], [1.0], 0.0, 0.25, False, "the error is 0.5, and 0.25 is allowed: are they compared?"),
+    ([1.25], [1.0], 0.25, 0.0, True, "0.25 * 1 is allowed, and the error is just that"),
+    ([2.5], [2.0], 0.0, 0.25, False, "the error is 0.5, and 0.25 + 0 is allowed"),
     ([5.0], [4.0], 0.25, 0.0, True, "0.25 * 4 is allowed, and the error is just that"),
     ([-4.0], [4.0], 1.0, 0.0, False, "the error is 8, and 1 * 4 is allowed"),
     ([4.0], [-4.0], 1.0, 0.0, False, "the error is 8, and 1 * 4 is allowed"),
@@ -35,6 +38,21 @@ SLIPS = {
     "where is atol?": lambda error, n, rtol, atol: abs(error) <= rtol * abs(n),
     "that allows the smaller of the two, or both have to allow it; add them": (
         lambda error, n, rtol, atol: abs(error) <= min(atol, rtol * abs(n).max())
+    ),
+    "the two are added, not multiplied": lambda error, n, rtol, atol: (
+        abs(error) <= atol * rtol * abs(n)
+    ),
+    "rtol and atol have changed places": lambda error, n, rtol, atol: (
+        abs(error) <= rtol + atol * abs(n)
+    ),
+    "where is |numeric|? rtol is a fraction of it": lambda error, n, rtol, atol: (
+        abs(error) <= atol + rtol
+    ),
+    "compare the error itself, not the error divided by |numeric|": lambda error, n, rtol, atol: (
+        abs(error / n) <= atol + rtol * abs(n)
+    ),
+    "an error is close if it is at most what is allowed, not at least": (
+        lambda error, n, rtol, atol: abs(error) >= atol + rtol * abs(n)
     ),
     "True is for gradients that are close": lambda error, n, rtol, atol: (
         not np.all(abs(error) <= atol + rtol * abs(n))
@@ -104,7 +122,7 @@ def check_what_is_not_finite(sub):
 @after(check_what_is_allowed)
 def check_shapes_must_be_equal(sub):
     """Different shapes are an error, even where NumPy could stretch one."""
-    look_at = "compare analytic.shape with numeric.shape before anything else"
+    look_at = "no answer is right: raise a ValueError if the two shapes differ"
     for one, other in ((np.ones((2, 3)), np.ones(3)), (np.ones(3), np.array(1.0))):
         judged(sub, one, other, 0.5, 0.5).raises(ValueError, look_at)
     look_at = "the shapes, not the sizes: (2, 1) and (1, 2) differ"

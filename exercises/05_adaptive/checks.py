@@ -1,9 +1,13 @@
 """Checks of exercise 5."""
 
+from collections import namedtuple
+
 import numpy as np
 
-from expect import Call, Formula, after, builds_on, shown
+from expect import AnyOf, Call, Formula, after, builds_on, shown
 
+NOTHING = "nothing was kept: is the sum for the first step smaller than best_error?"
+NONE = "that is five_point(f, x, h / 2) for none of the STEPS"
 FIRST, LAST = 0.1, 0.1 / 4**13
 NEAR = 0.05  # of an error bar; the order of the operations changes less, and a mistake more
 FUNCTIONS = (
@@ -22,11 +26,20 @@ def check_five_points(sub):
     slips = {
         "that is the central difference at h; it needs the one at 2*h too": near,
         "that is the central difference at 2*h; it needs the one at h too": far,
-        "the 4 belongs to the shorter step": (4 * far - near) / 3,
+        "the 4 belongs to the shorter step": AnyOf((4 * far - near) / 3, (near - 4 * far) / 3),
         "the sum of the weights is 3: divide by it": 4 * near - far,
-        "subtract the two, do not add them": (4 * near + far) / 3,
+        "subtract the two, do not add them": AnyOf(
+            *((4 * near + far) / n for n in (3, 5)), (near + far) / 2
+        ),
+        "the weights are 4 and -1": AnyOf(
+            *((k * near - far) / n for k in (2, 3, 5) for n in (k - 1, 3))
+        ),
+        "the longer step is 2*h, not h*h": (4 * near - (4 + 4 * h**4)) / 3,
+        "both differences are taken at x": (4 * near - (32 + 8 * h * h)) / 3,
+        "the difference of f is not divided by the step": 4 * h,
+        "that is / 12 * h, which multiplies by h; add parentheses": 4 * h * h,
         "the second step is twice the first, not half of it": (4 * near - half) / 3,
-        "4 minus 1 is 3: divide by 3": (4 * near - far) / 4,
+        "4 minus 1 is 3: divide by 3": AnyOf(*((4 * near - far) / n for n in (2, 4, 5, 6, 12))),
         "that is 4 * central(h) - central(2*h) / 3, as / comes before -; add parentheses": 4 * near
         - far / 3,
     }
@@ -44,43 +57,43 @@ def check_a_pair_comes_back(sub):
         look_at = "the value comes first, then its error bar"
         call.refuse((value, error), (error, value), look_at, known=True)
     if not abs(value - np.cos(1.0)) < 1e-9:
-        look_at = look_at_the_steps(np.sin, 1.0, value)
-        call.refuse(value, np.cos(1.0), look_at, known=bool(look_at))
+        look_at = look_at_the_steps(np.sin, 1.0, value, error)
+        call.refuse(
+            told(value, error), shown(np.cos(1.0), 9), look_at, known=look_at not in (NONE, NOTHING)
+        )
 
 
 @after(check_a_pair_comes_back)
+@builds_on(check_five_points)
 def check_the_error_bar_is_honest(sub):
     """The true slope is within the error bar."""
     for f, x, slope in FUNCTIONS:
         call, value, error = pair(sub, f, x)
         off = abs(value - slope)
         if not off <= error:
-            is_close = off <= 1e-6 * abs(slope)
-            look_at = "it is too short: are truncation and rounding added?"
-            if not is_close:
-                look_at = look_at_the_steps(f, x, value) or look_at
+            look_at = look_at_the_steps(f, x, value, error)
             expected = f"an error bar of at least {shown(off, 2)}, to reach the true slope"
-            call.refuse(told(value, error), expected, look_at, known=is_close)
+            call.refuse(told(value, error), expected, look_at, known=off <= 1e-6 * abs(slope))
 
 
-@builds_on(check_a_pair_comes_back)
+@builds_on(check_five_points, check_a_pair_comes_back)
 def check_one_setting_for_all(sub):
     """Of a fast wave and a small curve on a large constant, value and bar are right to 6 digits."""
     answers = []
     for f, x, slope in FUNCTIONS:
         call, value, error = pair(sub, f, x)
-        answers.append((call, value, error, 1e-6 * abs(slope)))
+        answers.append((call, value, error, f, x, 1e-6 * abs(slope)))
         if not abs(value - slope) <= 1e-6 * abs(slope):
-            call.refuse(value, slope, look_at_the_steps(f, x, value))
-    for call, value, error, allowed in answers:
+            call.refuse(value, slope, look_at_the_steps(f, x, value, error))
+    for call, value, error, f, x, allowed in answers:
         if not error <= allowed:
-            look_at = "is it the error of the step you keep, or of the last one?"
+            look_at = look_at_the_steps(f, x, value, error)
             expected = f"an error bar of at most {shown(allowed, 2)}"
             call.refuse(told(value, error), expected, look_at, known=True)
 
 
 @after(check_a_pair_comes_back)
-@builds_on(check_the_error_bar_is_honest, check_one_setting_for_all)
+@builds_on(check_five_points, check_the_error_bar_is_honest, check_one_setting_for_all)
 def check_the_best_of_all_steps(sub):
     """The answer is five_point(h/2) where truncation + rounding is smallest, and that sum."""
     for f, x in (
@@ -93,24 +106,14 @@ def check_the_best_of_all_steps(sub):
         (Formula("sin(6e6*x)", lambda x: np.sin(6e6 * x)), 0.001),
         (Formula("1e-12 * sin(2*x)", lambda x: 1e-12 * np.sin(2 * x)), -0.7),
     ):
-        error, truncation, fine, coarse = min(bars(f.f, x))
-        larger = max(truncation, error - truncation)
+        best = min(bars(f.f, x), key=lambda bar: bar.truncation + bar.rounding)
+        error = best.truncation + best.rounding
         call, value, bar = pair(sub, f, x)
-        look_at = ""
-        if truncation > error / 2 and abs(value - coarse) < truncation / 4:
-            look_at = "that is five_point(h); the shorter one of the two is better: five_point(h/2)"
-        elif bar > 2 * error:
-            look_at = "a smaller sum was to be had: try every step, and keep the best"
-        elif bar < error / 2:
-            look_at = "too small: f(x) and x are negative here; is there an abs around each part?"
-        elif abs(bar - larger) < NEAR * error < abs(error - larger):
-            look_at = "that is the larger one of truncation and rounding; add them"
-        elif abs(bar - error) > NEAR * error:
-            look_at = "not quite the sum of truncation and rounding, as the task defines them"
-        elif abs(value - fine) > NEAR * error:
-            look_at = "the bar is right; the value is five_point(h/2) at the same step"
-        if look_at:
-            call.refuse(told(value, bar, 15), told(fine, error, 15), look_at)
+        of_the_longer = abs(value - best.coarse) < best.truncation / 4
+        off = abs(bar - error) > NEAR * error or abs(value - best.fine) > NEAR * error
+        if off or (best.truncation > error / 2 and of_the_longer):
+            look_at = look_at_the_steps(f, x, value, bar)
+            call.refuse(told(value, bar, 15), told(best.fine, error, 15), look_at)
 
 
 @builds_on(check_the_best_of_all_steps)
@@ -149,16 +152,46 @@ def pair(sub, f, x):
     return call, *got
 
 
-def look_at_the_steps(f, x, value):
-    """Recognize a value that belongs to a step which should not have won."""
-    for step, says in (
-        (FIRST, "that is the longest step: is every step tried, and does truncation count?"),
-        (LAST, "that is the shortest step, drowned in rounding: does rounding count?"),
+def look_at_the_steps(f, x, value, error):
+    """Say to which step a value belongs, and what its error bar should be."""
+    if np.isnan(value):
+        return NOTHING
+    every = list(bars(f, x))
+    best = min(every, key=lambda bar: bar.truncation + bar.rounding)
+    for bar in every:
+        if np.isclose(value, bar.fine, rtol=1e-13, atol=0):
+            break
+        both = bar.truncation + bar.rounding
+        if np.isclose(value, bar.coarse, rtol=1e-13, atol=0) and np.isclose(error, both, atol=0):
+            return "that is five_point(h); the shorter one of the two is better: five_point(h/2)"
+    else:
+        return NONE
+    both = bar.truncation + bar.rounding
+    for says, wrong in (
+        ("a smaller sum was to be had: try every step, and keep the best", both),
+        (
+            "that is the larger one of truncation and rounding, or one alone; add them",
+            max(bar.truncation, bar.rounding),
+        ),
+        ("the error bar is truncation alone; add rounding", bar.truncation),
+        ("the error bar is rounding alone; add truncation", bar.rounding),
+        ("rounding is 4 * EPS * ...; where is the 4?", bar.truncation + bar.rounding / 4),
+        (
+            "the error bar of another step: keep value and error together",
+            every[-1].truncation + every[-1].rounding,
+        ),
+        ("is there an abs around each part? f(x) or x may be negative", bar.without_abs),
+        ("where is |x * slope| in rounding?", bar.without_x),
     ):
-        for h in (step, step / 2):
-            if np.isclose(value, five_point(f, x, h), rtol=1e-9, atol=0):
+        if np.isclose(error, wrong, rtol=1e-6, atol=0):
+            if wrong == both and bar.step == FIRST:
+                return "that is the longest step: is every step tried, and the best one kept?"
+            if wrong == both and bar.step == LAST:
+                return "that is the last step, not the one with the smallest sum: is it returned?"
+            if wrong != both or bar.step != best.step:
                 return says
-    return ""
+    parts = f"truncation is {shown(bar.truncation, 2)} and rounding {shown(bar.rounding, 2)}"
+    return f"at the step of this value, h = {shown(bar.step, 2)}, {parts}; the bar is their sum"
 
 
 def five_point(f, x, h):
@@ -167,9 +200,15 @@ def five_point(f, x, h):
     return (4 * near - far) / 3
 
 
+Bar = namedtuple("Bar", "step truncation rounding fine coarse without_abs without_x")
+
+
 def bars(f, x):
-    """Yield (truncation + rounding, truncation, five_point(h/2), five_point(h)) for each step."""
+    """Yield what each step gives, right and wrong."""
     for h in FIRST / 4.0 ** np.arange(14):
         coarse, fine = five_point(f, x, h), five_point(f, x, h / 2)
-        rounding = 4 * 2.0**-52 * (abs(f(x)) + abs(x * fine)) / h
-        yield abs(coarse - fine) + rounding, abs(coarse - fine), fine, coarse
+        truncation, unit = abs(coarse - fine), 4 * 2.0**-52 / h
+        rounding = unit * (abs(f(x)) + abs(x * fine))
+        without_abs = truncation + unit * (f(x) + abs(x * fine))
+        without_x = truncation + unit * (abs(f(x)) + abs(fine))
+        yield Bar(h, truncation, rounding, fine, coarse, without_abs, without_x)

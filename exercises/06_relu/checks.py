@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SMALL, Call, after, builds_on, looks_like, rounded
+from expect import SMALL, AnyOf, Call, after, builds_on, looks_like, rounded
 from gradcheck_ref import central_difference
 
 SHOWN_TO_RELU = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
@@ -18,6 +18,12 @@ def check_forward(sub):
         "np.max gives one number; np.maximum works entry by entry": 3.0,
         "that is |x|; negative numbers become 0": np.abs(x),
         "that is min(x, 0), the other half": np.minimum(x, 0),
+        "that is max(-x, 0), the other half: positive numbers pass": np.maximum(-x, 0),
+        "np.max(x, 0) is the largest along axis 0; np.maximum works entry by entry": x.max(axis=0),
+        "numbers above 1 are cut off; a positive number passes as it is": np.clip(x, 0, 1),
+        "a negative number becomes 0, not a part of itself": AnyOf(
+            *(np.maximum(x, leak * x) for leak in (0.01, 0.1, 0.2))
+        ),
         "a negative number becomes 0, and keeps its place": x[x > 0],
     }
     Call(sub, "relu", x).gives([[0, 2, 0.5], [0, 0, 3]], mistakes)
@@ -39,6 +45,16 @@ def check_one_entry_at_a_time(sub):
     }
     slips = {
         "you returned the mask; where does `upstream` enter?": X > 0,
+        "the mask and upstream are added; multiply them": (X > 0) + UPSTREAM,
+        "that is relu(x * upstream); x alone decides": np.maximum(X * UPSTREAM, 0),
+        "a shut gate passes 0, and not x": np.where(X > 0, UPSTREAM, X),
+        "a shut gate passes 0, and not a part of upstream": AnyOf(
+            *(np.where(X > 0, UPSTREAM, leak * UPSTREAM) for leak in (0.01, 0.1, 0.2))
+        ),
+        "upstream may be negative: an open gate passes it as it is": of_upstream * (X > 0),
+        "upstream is divided by x; the slope of an open gate is 1": UPSTREAM * (X > 0) / X,
+        "that is upstream * relu(upstream); the sign of x decides": UPSTREAM * of_upstream,
+        "an open gate passes upstream, and a shut one 0": np.where(X > 0, 1, UPSTREAM),
         "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
         "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": late,
     }

@@ -15,14 +15,26 @@ GRADIENT = np.array([[1, 2, -3], [6, -7, 1]]) / 16
 def check_probabilities(sub):
     """Softmax makes each row a row of probabilities."""
     e = np.exp(SCORES)
-    s = np.exp(SCORES - SCORES.max(axis=1, keepdims=True))
+    shifted = SCORES - SCORES.max(axis=1, keepdims=True)
+    s, outside = np.exp(shifted), e - SCORES.max(axis=1, keepdims=True)
     all_scores, columns = AnyOf(e / e.sum(), s / s.sum()), AnyOf(e / e.sum(0), s / s.sum(0))
     slips = {
         "the exponentials are not divided by anything": e,
         "divided by the sum of all scores; each row has its own: axis=1": all_scores,
         "the sum runs over the rows, axis=0; each example has its own: axis=1": columns,
         "divided by the largest, not by the sum": e / e.max(axis=1, keepdims=True),
-        "the scores themselves are divided; where is exp?": SCORES / [[np.log(10)], [np.log(6)]],
+        "the scores themselves are divided; where is exp?": AnyOf(
+            SCORES / [[np.log(10)], [np.log(6)]], shifted / shifted.sum(axis=1, keepdims=True)
+        ),
+        "divided by the length of each row; divide by its sum": (
+            e / np.linalg.norm(e, axis=1, keepdims=True)
+        ),
+        "the largest score is taken off inside exp, not after it": (
+            outside / outside.sum(axis=1, keepdims=True)
+        ),
+        "the sign inside exp: the scores minus the largest": (
+            1 / s / (1 / s).sum(axis=1, keepdims=True)
+        ),
     }
     Call(sub, "softmax", SCORES).gives(PROBABILITIES, slips, stand_in=softmax)
 
@@ -48,6 +60,7 @@ def check_large_scores(sub):
 def check_the_loss(sub):
     """The loss is the mean of -log(probability of the right class)."""
     top, own = SCORES.max(axis=1), SCORES[[0, 1], LABELS]
+    shifted = SCORES - top[:, None]
     log_sum = LOSSES + own - top  # of the exponentials, the largest score taken off
     of_all = AnyOf(-np.log(PROBABILITIES).mean(), -np.log(PROBABILITIES).sum() / 2)
     both = AnyOf((LOSSES - top).mean(), (LOSSES + top).mean())
@@ -66,6 +79,17 @@ def check_the_loss(sub):
         "the largest score is taken off both, the sum and the score of the right class": both,
         "-log p is a difference: the score of the right class is taken off": added,
         "that is minus the logarithm of the mean; the loss is the mean of the logarithms": of_mean,
+        "each example has its own label: [np.arange(len(labels)), labels]": (
+            log_sum.mean() - shifted[:, LABELS].mean()
+        ),
+        "each example has its own sum of exponentials: axis=1": (
+            np.log(np.exp(shifted).sum()) - (own - top).mean()
+        ),
+        "the sum is inside the logarithm: log of the sum, not the sum of the logs": (
+            (shifted.sum(axis=1) - own + top).mean()
+        ),
+        "where is the logarithm of the sum?": (np.exp(log_sum) - own + top).mean(),
+        "the mean over the examples, not the largest": LOSSES.max(),
         "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
         "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
     }
@@ -101,6 +125,13 @@ def check_the_gradient(sub):
         "labels count from 0; the 1 is subtracted one column too early": p - early,
         "only the column of the right class has a slope; the others rise with p": (p - 1) * one_hot,
         "p * (1 - p) is the slope of p, and the loss is -log p": p * (1 - p),
+        "subtract 1 from p there, -= 1; do not put -1 in its place": np.where(one_hot, -1, p),
+        "subtract 1 from p there, -= 1; do not change its sign": np.where(one_hot, -p, p),
+        "1 is subtracted in every column; only that of the right class has it": p - 1,
+        "those are the scores minus 1; where is softmax?": SCORES - one_hot,
+        "exp(scores) is not divided by the sum of its row; where is softmax?": (
+            np.exp(SCORES) - one_hot
+        ),
     }
     mistakes = {says: AnyOf(wrong, wrong / n) for says, wrong in mistakes.items()}
     mistakes["the last row is left out: how far does the loop run?"] = [GRADIENT[0], [0, 0, 0]]

@@ -67,13 +67,20 @@ def check_hidden_and_scores(sub):
         "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
         "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
         "those are the scores; hidden comes first": np.zeros((2, 3)),
+        "the ReLU is around all of X @ W1 + b1": HAND.X @ HAND.W1 + np.maximum(HAND.b1, 0),
+        "W1 as it is, not its transpose": np.maximum(HAND.X @ HAND.W1.T + HAND.b1, 0),
     }
     network_call(sub, "forward", HAND, part="hidden").gives(HIDDEN, slips, stand_in=forward)
     b2 = np.array([0.0, 1.0, -3.0])
     mistakes = {"the scores may be negative: no ReLU after the second map": np.zeros((2, 3))}
     slips = {
         "where is b2?": HIDDEN @ HAND.W2,
-        "the second map takes the output of the ReLU": BEFORE_THE_GATE @ HAND.W2 + b2,
+        "the second map takes the output of the ReLU": AnyOf(
+            BEFORE_THE_GATE @ HAND.W2 + b2, HAND.X @ HAND.W2 + b2
+        ),
+        "the second map has W2, not W1": HIDDEN @ HAND.W1 + b2,
+        "W2 as it is, not its transpose": HIDDEN @ HAND.W2.T + b2,
+        "the second map has b2, not b1": HIDDEN @ HAND.W2 + HAND.b1,
         "no ReLU on the scores: they may be negative": np.maximum(HIDDEN @ HAND.W2, 0) + b2,
     }
     call = network_call(sub, "forward", HAND._replace(b2=b2), part="scores")
@@ -90,6 +97,13 @@ def check_the_loss(sub):
         "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
         "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
         "that is log2; the natural logarithm is np.log": np.log2(3),
+        "lam is 0 here, so there is no penalty: it multiplies both sums of squares": AnyOf(
+            *(
+                np.log(3) + k * (w**2).sum()
+                for w in (HAND.W1, HAND.W2, np.append(HAND.W1, HAND.W2))
+                for k in (0.5, 1)
+            )
+        ),
     }
     network_call(sub, "loss", HAND, lam=0).gives(np.log(3), mistakes)
     network = random_network((4, 3, 5, 3), seed=2)
@@ -128,6 +142,11 @@ def check_the_penalty(sub):
     rooted = AnyOf(data + 0.1 * np.sqrt(SQUARES), plus(np.linalg.norm))
     mistakes = {
         "where is the penalty?": data,
+        "lam / 2, where lam is not squared": AnyOf(data + 0.02 * SQUARES, data + 0.04 * SQUARES),
+        "each weight is squared, and then they are added up": AnyOf(
+            plus(lambda w: w.sum() ** 2), data + 0.1 * (HAND.W1.sum() + HAND.W2.sum()) ** 2
+        ),
+        "the squares are added up, not the absolute values": plus(lambda w: np.abs(w).sum()),
         "lam / 2, not lam": data + 0.2 * SQUARES,
         "the biases are not penalized": AnyOf(data + 0.1 * ALL_SQUARES, data + 0.2 * ALL_SQUARES),
         "the penalty is added once, not once for each example": for_each,
@@ -171,6 +190,7 @@ def check_the_second_layer(sub):
     minus, label_off = AnyOf(-right, -2 * right), THIRDS - HAND.labels[:, None]
     of_d_scores = {
         "subtract 1 for the right class": THIRDS,
+        "1 is added where it should be subtracted: -= 1": THIRDS + ONE_HOT,
         "divide the 1 that is subtracted by n, too": THIRDS - 2 * ONE_HOT,
         "each row has one label: d_scores[np.arange(len(labels)), labels]": THIRDS - [1, 0, 1],
         "a label is the number of a column: subtract 1 in that column, not the label": label_off,
@@ -180,6 +200,10 @@ def check_the_second_layer(sub):
     mistakes |= {
         "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
         "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
+        "the input of the second map is hidden, not X": HAND.X.T @ D_SCORES,
+        "lam is 0 here, and so is lam * W2": AnyOf(
+            *(right + k * w for w in (HAND.W1, HAND.W2) for k in (0.5, 1, 2))
+        ),
         "that is dW1; the order is dW1, db1, dW2, db2": HAND.X.T @ GATED,
         "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
     }
@@ -197,6 +221,10 @@ def check_the_second_layer(sub):
         "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
         "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
         "a single number: each class has its own bias": D_SCORES.sum(),
+        "the rows of d_scores are added up, not those of hidden": HIDDEN.sum(axis=0),
+        "that is db1; the order is dW1, db1, dW2, db2": AnyOf(
+            GATED.sum(axis=0), D_HIDDEN.sum(axis=0)
+        ),
     }
     network_call(sub, "gradient", HAND, lam=0, part="db2").gives(D_SCORES.sum(axis=0), mistakes)
 
@@ -212,6 +240,7 @@ def check_the_first_layer(sub):
         "the slope of an open gate is 1, not the value that passes": D_HIDDEN * HIDDEN,
         "on the way back the weights are transposed: which classes does a unit feed?": as_ahead,
         "W2 is missing: the classes are not the units": D_SCORES,
+        "the scores were made with W2, so they go back through W2": D_SCORES @ HAND.W1.T,
     }
     mistakes = {
         says: AnyOf(HAND.X.T @ d, HAND.X.T @ (d * (HIDDEN > 0))) for says, d in of_d_hidden.items()
@@ -220,15 +249,21 @@ def check_the_first_layer(sub):
         "the loss is a mean over 2 examples; where is the 2?": 2 * right,
         "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
         "the sign of dW1 is the other one": -right,
+        "the input of the first map is X, not hidden": AnyOf(
+            *(HIDDEN.T @ d for d in (GATED, D_HIDDEN))
+        ),
     }
-    network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(right, mistakes)
+    shut = "every gate is shut: hidden is never below 0, so ask for hidden > 0"
+    network_call(sub, "gradient", HAND, lam=0, part="dW1").gives(
+        right, mistakes, evasions={shut: 0 * right}
+    )
     wrong_axis = AnyOf(GATED.sum(axis=1), D_HIDDEN.sum(axis=1))
     mistakes = {
         "the gate is missing: a unit that was shut passes nothing back": D_HIDDEN.sum(axis=0),
         "one row for each example; the bias is added to all rows, so add them up": GATED,
         "added up along the wrong axis: a bias has one entry for each unit": wrong_axis,
         "the mean is in d_scores already; add the rows up": GATED.mean(axis=0),
-        "that is db2; the order is dW1, db1, dW2, db2": D_SCORES.sum(axis=0),
+        "that is db2; db1 adds up the rows of d_hidden": D_SCORES.sum(axis=0),
     }
     network_call(sub, "gradient", HAND, lam=0, part="db1").gives(GATED.sum(axis=0), mistakes)
 
@@ -236,9 +271,9 @@ def check_the_first_layer(sub):
 @builds_on(check_the_second_layer, check_the_first_layer)
 def check_the_penalty_on_the_way_back(sub):
     """The penalty adds lam times the weights, and nothing to the biases."""
-    for part, weights, data in (
-        ("dW1", HAND.W1, HAND.X.T @ GATED),
-        ("dW2", HAND.W2, HIDDEN.T @ D_SCORES),
+    for part, weights, other, data in (
+        ("dW1", HAND.W1, HAND.W2, HAND.X.T @ GATED),
+        ("dW2", HAND.W2, HAND.W1, HIDDEN.T @ D_SCORES),
     ):
         slope, of_size = 0.2 * weights, 0.2 * np.sign(weights)
         mistakes = {
@@ -249,11 +284,14 @@ def check_the_penalty_on_the_way_back(sub):
             "lam * w": data + slope / 2,
             "the sign: the penalty adds to the loss, and its slope to the gradient": data - slope,
             "that is the slope of |w|; the penalty is made of squares": data + of_size,
+            f"that is the penalty of the other matrix; {part} has its own": data + 0.2 * other,
+            "the slope of w * w has w in it once, not twice": data + 0.2 * weights**2,
         }
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data + slope, mistakes)
     for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):
         right = data.sum(axis=0)
-        mistakes = {"the biases are not penalized": AnyOf(right + 0.2 * bias, right + 0.4 * bias)}
+        wrong = [right + k * b for k in (0.2, 0.4) for b in (bias, bias.sum(), bias.mean())]
+        mistakes = {"the biases are not penalized": AnyOf(*wrong)}
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(right, mistakes)
 
 

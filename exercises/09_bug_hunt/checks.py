@@ -8,7 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from course import load
-from expect import Call, Part, after, builds_on, evidence_of, rounded, same, shown, shows
+from expect import (
+    Call,
+    Part,
+    after,
+    builds_on,
+    evidence_of,
+    rounded,
+    same,
+    shown,
+    shows,
+    where_wrong,
+)
 from gradcheck_ref import adaptive_difference
 
 ORIGINAL = load(Path(__file__).with_name("starter.py"))  # nobody has mended anything here
@@ -156,12 +167,13 @@ def is_right(sub, name, arguments, numeric):
         size = np.abs(slope.value).max(initial=0)
         rtol = max(RTOL, np.max(slope.error, initial=0) / size) if size else RTOL
         was_right = k < len(before) and same(before[k], slope.value, rtol)
-        look_at = "not right yet: which entries still differ, and what do they have in common?"
+        call = backward_call(sub, name, arguments, part)
+        places = where_wrong(call.run(), rounded(slope.value), rtol)
+        look_at = f"not right yet: {places or 'no entry is right'}; what do the wrong ones share?"
         unchanged = "this is what it gave before: not mended yet, or what you changed makes no "
         mistakes = {unchanged + "difference here": before[k]}
         if was_right:
             look_at, mistakes = "this one was right before you changed it", {}
-        call = backward_call(sub, name, arguments, part)
         call.gives(rounded(slope.value), mistakes, rtol=rtol, otherwise=look_at)
 
 

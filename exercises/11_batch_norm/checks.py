@@ -29,13 +29,25 @@ def check_forward(sub):
     def by(std):
         return GAMMA * CENTRED / std + BETA
 
-    sample, of_all = by(np.sqrt(var * 4 / 3 + EPS)), by(np.sqrt(var.mean() + EPS))
+    sample, from_all = by(np.sqrt(var * 4 / 3 + EPS)), X - X.mean()
+    of_all = AnyOf(
+        by(np.sqrt(var.mean() + EPS)),
+        *(GAMMA * from_all / np.sqrt((from_all**2).mean(axis=k) + EPS) + BETA for k in (0, None)),
+    )
     slips = {
         "that is x_hat; where do gamma and beta enter?": X_HAT,
         "where is beta?": GAMMA * X_HAT,
         "where is gamma?": X_HAT + BETA,
         "where is eps?": by(np.sqrt(var)),
-        "eps is added to the variance, inside the root": by(np.sqrt(var) + EPS),
+        "eps is added to the variance, inside the root": AnyOf(
+            by(np.sqrt(var) + EPS), by(np.sqrt(var)) + EPS
+        ),
+        "the variance is a mean over the rows, not a sum": by(np.sqrt(4 * var + EPS)),
+        "gamma multiplies x_hat; it is not added": GAMMA + X_HAT + BETA,
+        "beta is added, not subtracted": GAMMA * X_HAT - BETA,
+        "beta is added last: gamma does not multiply it": GAMMA * (X_HAT + BETA),
+        "subtract the mean before you square": by(np.sqrt((X * X).mean(axis=0) + EPS)),
+        "multiplied by the root; divide by it": by(1 / STD),
         "divided by the variance; where is the root?": by(STD**2),
         "the variance is a mean over the n rows, not a sum over them divided by n - 1": sample,
         "the mean is not subtracted": GAMMA * X / STD + BETA,
@@ -50,8 +62,7 @@ def check_forward(sub):
 @builds_on(check_forward)
 def check_a_column_on_a_pedestal(sub):
     """A large constant in a column changes nothing."""
-    look_at = "the mean of squares minus the square of the mean: both are 7e16 here, and their "
-    look_at += "difference is lost; subtract the mean before you square"
+    look_at = "right without 2**28, whose square is 7e16; subtract the mean before you square"
     call = on_a_pedestal(Call(sub, "batch_norm", RAISED, GAMMA, BETA, EPS))
     # Welford's way of adding up rounds a little.
     x = X[:3]
@@ -69,20 +80,28 @@ def check_gamma_and_beta(sub):
         "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
     }
     part("dbeta", sub).gives(UPSTREAM.sum(axis=0), mistakes)
-    each = UPSTREAM * X_HAT
+    each, root = UPSTREAM * X_HAT, np.sqrt([3, 8])
+
+    def of_x_hat(other):
+        return (UPSTREAM * other).sum(axis=0)
+
     mistakes = {
         "gamma multiplies every row, so its gradient is the sum over the rows": each,
         "the sum over the rows, not their mean": each.mean(axis=0),
         "gamma multiplies x_hat, not x": AnyOf(*((UPSTREAM * x).sum(axis=0) for x in (X, CENTRED))),
         "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
+        "eps is added to the variance, inside the root": of_x_hat(CENTRED / (root + EPS)),
+        "x_hat is divided by sqrt(var + eps); where is the root?": of_x_hat(CENTRED / STD**2),
+        "x_hat is divided by sqrt(var + eps); where is eps?": of_x_hat(CENTRED / root),
         "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
     }
     part("dgamma", sub).gives(each.sum(axis=0), mistakes)
 
 
+@builds_on(check_gamma_and_beta)
 def check_the_gradient(sub):
     """The gradient dx has the entry's own share, the mean's and the variance's."""
-    n = len(X)
+    n, over_gamma = len(X), UPSTREAM / GAMMA
     own = UPSTREAM - UPSTREAM.mean(axis=0) - X_HAT * (UPSTREAM * X_HAT).mean(axis=0)  # no gamma
     sample = X_HAT * (G * X_HAT).sum(axis=0) / (n - 1)
     without_eps = G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]
@@ -108,6 +127,18 @@ def check_the_gradient(sub):
     }
     slips = {
         "where is gamma? g is the gradient with respect to x_hat": AnyOf(own / STD, dx(UPSTREAM)),
+        "gamma multiplies upstream; it does not divide it": (
+            over_gamma - over_gamma.mean(axis=0) - X_HAT * (over_gamma * X_HAT).mean(axis=0)
+        )
+        / STD,
+        "the variance's share is a mean times x_hat": dx(variance=(G * X_HAT).mean(axis=0)),
+        "every share has gamma: g, not upstream": AnyOf(
+            dx(mean=UPSTREAM.mean(axis=0)), dx(variance=X_HAT * (UPSTREAM * X_HAT).mean(axis=0))
+        ),
+        "each column has its own mean: axis=0": AnyOf(
+            dx(mean=G.mean()), dx(variance=X_HAT * (G * X_HAT).mean())
+        ),
+        "multiplied by sqrt(var + eps); divide by it": DX * STD**2,
         "where is the division by sqrt(var + eps)?": DX * STD,
         "divided by var + eps; where is the root?": DX / STD,
         "subtract the shares of mean and variance, do not add them": with_shares_times(-1),
@@ -157,12 +188,14 @@ def check_the_blind_upstream(sub):
         if got.shape != x.shape:
             call.gives(x - x.mean(axis=0))
         size = np.abs(got).max(axis=0)
-        if not np.all(np.ptp(got, axis=0) > 0.1 * size):
+        spread = np.ptp(got, axis=0)
+        if not np.all(spread > 1e-9 * size):
             look_at = "you know the upstream that is constant in a column; find another"
             call.refuse(got, "other entries in each row of a column", look_at)
-        largest = np.abs(derived(got, x, 1.0, 1e-5)[0] * x.std(axis=0) / size).max()
+        # A constant adds nothing to dx, so what counts is how far a column spreads.
+        largest = np.abs(derived(got, x, 1.0, 1e-5)[0] * x.std(axis=0) / spread).max()
         if not largest < 1e-2:
-            got = f"an upstream for which dx is as large as {largest:.2g} of upstream / std"
+            got = f"an upstream for which dx is as large as {largest:.2g} of its spread / std"
             look_at = "dx has no part along two columns; use the one that is not constant"
             call.refuse(got, "less than 0.01 everywhere", look_at)
 

@@ -26,6 +26,11 @@ def check_the_window_slides(sub):
     on_zeros = AnyOf(*(conv(padded(X, *by), W, B) for by in ((0, 1), (1, 0), (1, 1))))
     slips = {
         "where is b?": y - B,
+        "b is added, not subtracted": y - 2 * B,
+        "the products are added to y, not subtracted": 2 * B - y,
+        "each p and q has its own weight: w[:, :, p, q]": conv(
+            X, np.full_like(W, W[0, 0, 0, 0]), B
+        ),
         "w is not flipped: w[p, q] meets x[i + p, j + q]": conv(X, FLIPPED, B),
         "rows and columns of w have changed places": conv(X, W.swapaxes(2, 3), B),
         "b is added once for each place, not for each p and q": y + 3 * B,
@@ -138,6 +143,13 @@ def check_the_largest_of_four(sub):
     windows = IMAGE.reshape(1, 1, 2, 3, 2)
     mistakes = {
         "that is the mean of each window": windows.mean(axis=(2, 4)),
+        "that is the sum of each window": windows.sum(axis=(2, 4)),
+        "that is one corner of each window": AnyOf(
+            *(IMAGE[:, i::2, j::2] for i, j in np.ndindex(2, 2))
+        ),
+        "a window is of neighbors: reshape to (c, h // 2, 2, w // 2, 2)": (
+            IMAGE.reshape(1, 2, 1, 2, 3).max(axis=(1, 3))
+        ),
         "that is the smallest of each window": windows.min(axis=(2, 4)),
         "the largest of a window may be negative": np.maximum(POOLED, 0),
         "the largest of each row; a window has two": IMAGE.reshape(1, 2, 3, 2).max(axis=3),
@@ -159,6 +171,7 @@ def check_the_winner_takes_it(sub):
     spread = TO_POOL.repeat(2, axis=1).repeat(2, axis=2)
     mistakes = {
         "you returned the mask; where does upstream enter?": right != 0,
+        "upstream is multiplied by the share of each entry, not added": spread + (right != 0),
         "all four get it; only the largest moved the output": spread,
         "a quarter for each entry is the gradient of a mean": spread / 4,
         "that goes to the smallest": to_the_smallest,
@@ -170,7 +183,7 @@ def check_the_winner_takes_it(sub):
     close = np.array([[[1.0, 1.0 - 2.0**-53], [0.0, 0.0]]])
     call = Call(sub, "max_pool_backward", np.array([[[3.0]]]), close)
     call.where = "the second entry is smaller than the first, by 2**-53"
-    look_at = "an entry that is smaller in the last digit is no winner: use ==, not np.isclose"
+    look_at = "an entry that is smaller, if only in the last digit, is no winner and gets nothing"
     call.gives([[[3.0, 0.0], [0.0, 0.0]]], otherwise=look_at)
     mistakes = {"those are the winners of another x, kept from a call before": right}
     Call(sub, "max_pool_backward", TO_POOL, -IMAGE).gives(to_the_smallest, mistakes)

@@ -25,12 +25,21 @@ def check_softmax_moves(sub):
     """The probabilities move as a calculation by hand says, for a tangent of any length."""
     call = Call(sub, "softmax_jvp", T, Z)
     call.text = f"softmax_jvp({shown(T)}, log([1 2 5]))"
-    there = np.exp(Z + T)
+    there, jacobian = np.exp(Z + T), np.diag(P) - np.outer(P, P)
     slips = {
         "the sum of the exponentials moves, too: p is a quotient": P * T,
         "the mean that is subtracted is weighted by p": P * (T - T.mean()),
         "the mean that is subtracted is weighted by p; that is a sum": P * (T - T.sum()),
         "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * T,
+        "the mean is subtracted, not added": P * (T + P @ T),
+        "the mean that is subtracted is weighted by p, not by z": P * (T - Z @ T),
+        "tangent less its mean: the tangent itself is missing": P * (1 - P @ T),
+        "p * (1 - p) is how fast p[k] grows with z[k] alone; where is tangent?": P * (1 - P),
+        "that is softmax of tangent; take it at z": np.exp(T - 16) / np.exp(T - 16).sum(),
+        "that is the Jacobian, a matrix; multiply it by tangent, with @": AnyOf(
+            jacobian, jacobian * T
+        ),
+        "that is the mean of tangent, one number; each p[k] moves by itself": P @ T,
         "where is the p in front?": T - P @ T,
         "the p in front multiplies both": P * T - P @ T,
         "that is p; how fast does it move?": P,
@@ -53,6 +62,9 @@ def check_the_hessian(sub):
         "the sum of the exponentials moves, too; softmax_jvp includes that": A.T @ (Q * MOVED),
         "that is how the probabilities move; multiply by A.T": Q * (MOVED - Q @ MOVED),
         "take the jvp at A @ x, as in the gradient": elsewhere,
+        "that is the gradient times tangent, entry by entry": A.T @ Q * ALONG,
+        "where is softmax? its jvp is between A and A.T": A.T @ A @ ALONG,
+        "A.T @ the jvp, with @ and not *": A.T * (Q * (MOVED - Q @ MOVED)),
         "place and tangent have changed places": A.T @ jvp_of(A @ X, A @ ALONG),
         "that is one number, the curvature along tangent; return an array like x": ALONG @ HV,
     }
@@ -83,6 +95,7 @@ def check_the_difference_of_two_gradients(sub):
     x, along = np.array([1.0, -2.0]), np.array([2.0, -1.0])
     right = 3 * x * x * along + H * H * along**3
     by_axes = np.array([3.0625, 12.0625])
+    rise = CUBES.f(x + H * along) - CUBES.f(x)
     no_parentheses = CUBES.f(x + H * along) - CUBES.f(x - H * along) / (2 * H)
     unit = (3 * x * x * along + H * H * along**3 / 5) / np.sqrt(5)
     slips = {
@@ -90,8 +103,15 @@ def check_the_difference_of_two_gradients(sub):
         "that is / 2 * h, which multiplies by h; add parentheses": right * H * H,
         "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
         "the difference is not divided by anything": 2 * H * right,
-        "that is a forward difference; step to both sides": (CUBES.f(x + H * along) - CUBES.f(x))
-        / H,
+        "that is a forward difference; step to both sides": rise / H,
+        "one place is x itself, and you divide by 2*h; step to both sides": rise / (2 * H),
+        "x moves by h times tangent, not by tangent": (CUBES.f(x + along) - CUBES.f(x - along))
+        / (2 * H),
+        "the two gradients are added; subtract one from the other": (
+            CUBES.f(x + H * along) + CUBES.f(x - H * along)
+        )
+        / (2 * H),
+        "no product with tangent at the end: one number for each entry": right @ along,
         "that is the gradient behind minus the gradient ahead": -right,
         "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
         "that is the rule, without h; the task is to measure": 3 * x * x * along,
@@ -118,6 +138,7 @@ def check_the_asymmetry(sub):
     same_twice = AnyOf(1 - curved[0] / curved[1], 0.0)
     mistakes = {
         "divide by the larger of the two": ONE - OTHER,
+        "the difference of the two, not their sum": (ONE + OTHER) / ONE,
         "divide by the larger of the two, not the smaller": 6 / OTHER,
         "divide by the larger of the two, not by their sum or mean": AnyOf(6 / 46, 6 / 23),
         "take the absolute value of the difference": AnyOf(-right, -6 / OTHER, OTHER - ONE),
@@ -180,6 +201,8 @@ def any_length(sub, name, tangent, *place, right):
             "nothing moved: do you measure it by a step along tangent? derive it": 0 * right,
             "use tangent as it is; do not make it a unit vector": right / np.linalg.norm(tangent),
         }
-        look_at = "do you measure it by a step along tangent? A derivative is linear in it"
+        look_at = (
+            f"{times:g} times the tangent gives {times:g} times the answer: it is linear in it"
+        )
         call = Call(sub, name, times * tangent, *place)
         call.gives(times * right, mistakes, otherwise=look_at)

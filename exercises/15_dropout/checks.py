@@ -25,13 +25,15 @@ def check_masks(sub):
         look_at = {
             1.0: "the mean should stay what it was: the others are multiplied by 1 / (1 - p)",
             1 / P: "that is 1 / p; an entry is kept with probability 1 - p",
+            1 - P: "that is 1 - p; the others are divided by it",
         }.get(float(other), "an entry is dropped, or multiplied by 1 / (1 - p)")
-        known = other in (1, 1 / P)
+        known = other in (1, 1 / P, 1 - P)
         call.refuse(f"entries such as {other:.6g}", expected, look_at, known=known)
     dropped = np.mean(got == 0)
     if not 0.2 < dropped < 0.3:
-        look_at = "dropped with probability p: did you exchange p and 1 - p?"
         known = 0.7 < dropped < 0.8
+        look_at = "an entry is dropped where rng.random(shape) is below p"
+        look_at = "p is for dropping, 1 - p for keeping: they are exchanged" if known else look_at
         call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at, known=known)
     rows = got.reshape(80, 50)
     for lines, what in ((got.reshape(2, -1), "layers"), (rows, "rows"), (rows.T, "columns")):
@@ -62,6 +64,10 @@ def check_forward(sub):
     mistakes = {
         "there are two layers: tanh of tanh(x) @ W": AnyOf(np.tanh(X @ W), np.tanh(X)),
         "tanh comes after W, not before": np.tanh(np.tanh(X)) @ W,
+        "where is the second tanh?": np.tanh(X) @ W,
+        "W as it is, not its transpose": ahead(X, 1, 1, W.T),
+        "a mask multiplies; it is not added": np.tanh((np.tanh(X) + 1) @ W) + 1,
+        "0 divided by 0: p = 0 drops nothing; are p and 1 - p exchanged?": np.full(X.shape, np.nan),
     }
     Call(sub, "forward", X, W, 0.0, 1).gives(ahead(X, 1, 1), mistakes)
     for seed in SEEDS:
@@ -86,7 +92,8 @@ def check_backward(sub):
     """The backward pass uses the masks of the forward pass."""
     for seed in SEEDS:
         first, second = drawn(sub, seed)
-        kept = first > 0, second > 0
+        kept, t = (first > 0, second > 0), np.tanh(X)
+        s = np.tanh((t * first) @ W)
 
         def by(*masks, upstream=UPSTREAM, **how):
             return back(upstream, X, *masks, **how)
@@ -100,9 +107,29 @@ def check_backward(sub):
             "where does upstream enter?": by(first, second, upstream=1),
             "take the slope of the second tanh at a @ W, with mask 1 in a": by(first, second, at=1),
             "the entries that are kept are scaled, forward and backward": by(*kept, at=first),
+            "the slope of the first tanh is 1 - tanh(x)**2": AnyOf(
+                *(by(first, second, inner=slope) for slope in (1 - X * X, 1 - t, 1 + t * t, t))
+            ),
+            "where is the slope of the first tanh, 1 - tanh(x)**2?": by(first, second, inner=1),
+            "the first mask comes after tanh, so its slope has none": (
+                by(first, second, inner=1 - (t * first) ** 2)
+            ),
+            "the slope of the second tanh is 1 - tanh(a @ W)**2": AnyOf(
+                *(by(first, second, outer=slope) for slope in (1 - s, 1 + s * s, s))
+            ),
+            "where is the slope of the second tanh?": by(first, second, outer=1),
+            "the second tanh has a @ W inside, not x @ W": (
+                by(first, second, outer=1 - np.tanh(X @ W) ** 2)
+            ),
+            "the second mask comes after tanh, so its slope has none": (
+                by(first, second, outer=1 - (s * second) ** 2)
+            ),
             "the step back through W is @ W.T": by(first, second, again=W),
         }
-        look_at = "are these the masks that forward has drawn from this seed?"
+        look_at = (
+            "six factors: upstream, mask 2, 1 - s*s, W.T, mask 1 and 1 - t*t, where the masks "
+        )
+        look_at += "are those of forward"
         call = Call(sub, "backward", UPSTREAM, X, W, P, seed)
         call.gives(by(first, second), slips, otherwise=look_at)
 
@@ -128,7 +155,7 @@ def check_repeatable(sub):
     """A function is repeatable if a second call gives exactly the same."""
     calls = iter(range(1000))
     for text, f, expected, look_at in (
-        ("x*x", lambda x: x * x, True, "the same x gives the same, exactly"),
+        ("x*x", lambda x: x * x, True, "twice the same x gives twice the same entries"),
         ("x + n, at its n-th call", lambda x: x + next(calls), False, "f is called twice"),
         (
             "x, whose last entry changes by 1e-12 in each call",
@@ -168,14 +195,17 @@ def check_two_calls_are_enough(sub):
 
 def check_unseen(sub):
     """An entry that every mask drops is invisible to every check."""
-    for p, n, k in ((0.25, 1024, 3), (0.75, 8, 2), (0.1, 50, 9)):
+    for p, n, k in ((0.25, 1024, 3), (0.625, 10, 2), (0.1, 50, 9)):
         mistakes = {
             "that counts the entries that are always kept; p is for dropping": n * (1 - p) ** k,
             "that counts the entries that are seen": AnyOf(n * (1 - p**k), n * (1 - p) * k),
             "that is the probability for one entry; there are n": p**k,
+            "n multiplies; it is not in the exponent": p ** (n * k),
             "that is with one seed; with k of them the probabilities multiply": n * p,
             "the probabilities multiply, they do not add up": AnyOf(n * p * k, n * p / k),
         }
+        if n * p**k > 1:
+            mistakes["a mean need not be a whole number"] = np.floor(n * p**k)
         Call(sub, "unseen", p, n, k).gives(n * p**k, mistakes)
 
 
@@ -216,8 +246,13 @@ def ahead(x, first, second, w=W):
     return np.tanh((np.tanh(x) * first) @ w) * second
 
 
-def back(upstream, x, first, second, *, at=None, there=W, again=W.T):
-    """Go back; ``at`` is the mask with which the second layer was reached, if another one."""
+def back(upstream, x, first, second, *, at=None, there=W, again=W.T, inner=None, outer=None):
+    """Go back; ``at`` is the mask with which the second layer was reached, if another one.
+
+    ``inner`` and ``outer`` are the slopes of the two tanh, if others.
+    """
     t = np.tanh(x)
     s = np.tanh((t * (first if at is None else at)) @ there)
-    return (upstream * second * (1 - s * s)) @ again * first * (1 - t * t)
+    inner = 1 - t * t if inner is None else inner
+    outer = 1 - s * s if outer is None else outer
+    return (upstream * second * outer) @ again * first * inner

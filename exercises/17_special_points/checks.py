@@ -54,6 +54,7 @@ EXAMPLES = (
     (ZERO_OR_ONE, [1.0, 1.0, -1.0], []),
     (ZERO_OR_ONE, np.zeros((2, 3)), ["zeros", "equal"]),
     (ZERO_OR_ONE, np.ones(3), ["ones", "equal", "one sign"]),
+    (("equal",), np.ones(3), ["ones", "equal", "one sign"]),
     (("equal",), np.full((3, 2), -0.5), ["equal", "one sign"]),
     (("equal",), [0.7, 0.7, -0.7], []),
     (("equal",), [-0.7], []),
@@ -153,5 +154,6 @@ def says(sub, x, words, about=tuple(LOOK_AT)):
             call.refuse(repr(one), f"words among {', '.join(LOOK_AT)}", "the spelling", known=True)
     wrong = [one for one in about if (one in got) != (one in words)]
     if wrong:
-        look_at = f'"{wrong[0]}": {LOOK_AT[wrong[0]]}'
+        fault = "is there" if wrong[0] in got else "is missing"
+        look_at = f'"{wrong[0]}" {fault}: {LOOK_AT[wrong[0]]}'
         call.refuse(sorted(got), sorted(words), look_at, known=len(wrong) == 1)

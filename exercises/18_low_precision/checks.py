@@ -25,6 +25,7 @@ def check_eight_digits(sub):
         "that is the digit below; round to the nearest": AnyOf(
             kept(DIGITS, 8, np.floor), kept(DIGITS, 8, np.trunc)
         ),
+        "that is the digit above; round to the nearest": kept(DIGITS, 8, np.ceil),
         "that is seven digits; m has none before the point": kept(DIGITS, 7),
         "that is nine digits; m has none before the point": kept(DIGITS, 9),
         "that is m; ldexp puts m and e together": np.frexp(IN_BFLOAT16)[0],
@@ -49,6 +50,15 @@ def check_the_residual(sub):
     ahead_only = U @ (CUBES.f(X + H * V) - CUBES.f(X)) / H
     slips = {
         "subtract the measured slope from the claimed one, not the opposite": -right,
+        "the claim times the step taken: ahead minus behind": (
+            (np.sum(CLAIMED * 2 * X) - 2 * H * measured) / (2 * H)
+        ),
+        "u weights f ahead and f behind, both": claimed
+        - np.sum(U * CUBES.f(X + H * V) - CUBES.f(X - H * V)) / (2 * H),
+        "one place is x itself, and you divide by 2*h; step to both sides": (
+            (claimed - ahead_only) / 2
+        ),
+        "the measured slope is subtracted, not added": claimed + measured,
         "divide the predicted difference by 2*h, too": 2 * H * claimed - measured,
         "the two places are 2*h apart, not h": AnyOf(2 * right, claimed - 2 * measured),
         "that is / 2 * h, which multiplies by h; add parentheses": AnyOf(
@@ -156,6 +166,7 @@ def check_the_mean_square_is_split(sub):
             ),
             "that is the mean square, noise included": np.mean(r**2),
             "the mean of the products, not the product of the means": a.mean() * b.mean(),
+            "multiply the two rows, r[0] and r[1]; those are columns": np.mean(r[:, 0] * r[:, 1]),
             "no absolute values: products of noise cancel only if they keep their signs": AnyOf(
                 np.mean(np.abs(a * b)), abs(right)
             ),
@@ -169,6 +180,8 @@ def check_the_mean_square_is_split(sub):
                 np.mean(a - b) ** 2 / 2, np.mean(np.abs(a - b)) / 2
             ),
             "the difference of the two rows, not each row": np.mean(r**2),
+            "square the difference as it is; np.var takes its mean off": np.var(a - b) / 2,
+            "the difference of the two rows, not their sum": np.mean((a + b) ** 2) / 2,
         }
         slips = {
             "half of it: two rows are in each difference": rest,
@@ -197,6 +210,8 @@ def check_the_whole(sub):
     }
     slips = {
         "where are the claimed slopes? divide by their mean square": mean,
+        "divide by the mean square of the claims once": mean / size**2,
+        "the products of the two rows, not their sums": np.mean(R[0] + R[1]) / size,
         "that is its root; return the square, which may be negative": np.sqrt(mean / size),
         "the sum of claims**2 grows with the number of lines; take the mean": mean / size / k,
     }
@@ -209,6 +224,7 @@ def check_the_whole(sub):
     }
     slips = {
         "the mean of k products is more certain than one: divide by the root of k": spread / size,
+        "k is the number of lines, not of steps": spread / np.sqrt(len(R)) / size,
         "divide by the root of k, not by k": spread / k / size,
         "std divides by k; use ddof=1, as the mean comes from the same products": (
             products.std() / np.sqrt(k) / size
@@ -221,21 +237,28 @@ def check_the_whole(sub):
     part("square", sub, R * [[1], [-1]], CLAIMS).gives(-mean / size, mistakes)
 
 
+NO_EVIDENCE = "a NaN is no evidence, and max(0, NaN) is 0"
 ROWS = (
     # square | doubt | tolerance | verdict | what to look at
-    (0.0004, 0.0001, 0.05, "pass", "the limit is the square of the tolerance"),
-    (0.0100, 0.0001, 0.05, "fail", "the limit is the square of the tolerance"),
-    (0.0020, 0.0004, 0.05, "unsure", "with three doubts more it is beyond the limit"),
-    (0.0030, 0.0004, 0.05, "unsure", "with three doubts less it is within the limit"),
-    (0.0400, 0.0010, 0.50, "pass", "the limit is the square of the tolerance"),
-    (0.0012, 0.0004, 0.05, "pass", "with three doubts more it is still within the limit"),
-    (0.0038, 0.0004, 0.05, "fail", "with three doubts less it is still beyond the limit"),
-    (4e-10, 1e-10, 2e-5, "unsure", "the limit is small: is a number added to it, or to the doubt?"),
-    (9.9e-11, 1e-13, 1e-5, "pass", "the limit is small: is a number added somewhere?"),
-    (-0.0010, 0.0001, 0.05, "pass", "below 0 it counts as 0"),
-    (-0.0100, 0.0040, 0.05, "unsure", "below 0 it counts as 0; the doubt remains"),
-    (np.nan, 0.0001, 0.05, "unsure", "a NaN is no evidence, and max(0, NaN) is 0"),
-    (0.0004, np.nan, 0.05, "unsure", "a NaN is no evidence"),
+    (0.0004, 0.0001, 0.05, "pass", "0.0004 + 3 * 0.0001 is at most 0.05**2, which is 0.0025"),
+    (0.0100, 0.0001, 0.05, "fail", "0.01 - 3 * 0.0001 is above 0.05**2, which is 0.0025"),
+    (0.0020, 0.0004, 0.05, "unsure", "0.002 is below 0.0025, with three doubts more it is above"),
+    (0.0030, 0.0004, 0.05, "unsure", "0.003 is above 0.0025, with three doubts less it is below"),
+    (0.0400, 0.0010, 0.50, "pass", "0.04 + 3 * 0.001 is at most 0.5**2, which is 0.25"),
+    (0.0012, 0.0004, 0.05, "pass", "0.0012 + 3 * 0.0004 is 0.0024, which is at most 0.0025"),
+    (0.0038, 0.0004, 0.05, "fail", "0.0038 - 3 * 0.0004 is 0.0026, which is above 0.0025"),
+    (4e-10, 1e-10, 2e-5, "unsure", "4e-10 with three doubts of 1e-10 more or less, and 4e-10"),
+    (9.9e-11, 1e-13, 1e-5, "pass", "9.9e-11 + 3 * 1e-13 is at most 1e-5**2, which is 1e-10"),
+    (-0.0010, 0.0001, 0.05, "pass", "a square below 0 counts as 0, and 3 * 0.0001 is below 0.0025"),
+    (
+        -0.0100,
+        0.0040,
+        0.05,
+        "unsure",
+        "a square below 0 counts as 0, and 3 * 0.004 is above 0.0025",
+    ),
+    (np.nan, 0.0001, 0.05, "unsure", NO_EVIDENCE),
+    (0.0004, np.nan, 0.05, "unsure", NO_EVIDENCE),
 )
 
 

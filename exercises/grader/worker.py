@@ -13,12 +13,12 @@ import os
 import resource
 import signal
 import sys
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from explained import place
 from grader import wire
 from grader.kernel import Kernel
 
@@ -148,15 +148,6 @@ class Pupil:
             text = ""
         lines = ((label, line[:MOST_SAID]) for label, line in place(error, self.path))
         return wire.told(error, text[:MOST_SAID], lines)
-
-
-def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
-    """Name the last line of the submission that the exception passed through."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == path]
-    if isinstance(error, SyntaxError) and error.filename == path:
-        yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
-    elif frames:
-        yield "at", f"line {frames[-1].lineno}: {frames[-1].line}"
 
 
 def limit(seconds: int, memory: int) -> None:

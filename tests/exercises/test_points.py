@@ -114,13 +114,13 @@ def test_a_part_that_fails_the_second_time_is_reported_there():
 # Name | what the solution has once | what is in its place | what fails | what is said
 SLIPS = """
 01 back | moved[i] += h | moved[i] -= h | 01.1 | by -h
-01 no more | moved[i] += h | moved[i] = h | 01.1 | add h to it
+01 no more | moved[i] += h | moved[i] = h | 01.1 | and add h
 01 an abs | (f(moved) - f_here) | abs(f(moved) - f_here) | 01.2 | an abs
 02 brackets | / (ahead[i] - behind[i]) | / 2 * h | 02.1 | multiplies by h
 02 early | / (ahead[i] - behind[i]) |
     / (ahead[i] - behind[i]); return slopes | 02.2 | inside the loop
 02 an abs | (f(ahead) - f(behind)) | abs(f(ahead) - f(behind)) | 02.5 | an abs
-05 no x | abs(x * fine) | abs(fine) | 05.5 | too small
+05 no x | abs(x * fine) | abs(fine) | 05.5 | where is |x * slope|
 07 plus | -= 1 | += 1 | 07.5 | -= 1
 07 twice | -= 1 | -= 1 / n | 07.5 | twice
 07 off once | - shifted[np. | - scores[np. | 07.3 | taken off both

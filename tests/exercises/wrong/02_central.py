@@ -7,7 +7,7 @@ is_still_a_forward_difference | (f(ahead) - f(behind)) / (ahead[i] - behind[i]) 
 comes_back_only_halfway | (f(ahead) - f(behind)) / (ahead[i] - behind[i]) |
     (f(ahead) - f(x)) / (2 * h) | one sample is f(x) itself
 subtracts_the_wrong_way_round | f(ahead) - f(behind) |
-    f(behind) - f(ahead) | which of the two comes first
+    f(behind) - f(ahead) | the sign
 divides_only_the_second_value | (f(ahead) - f(behind)) | f(ahead) - f(behind) | add parentheses
 divides_by_h | (ahead[i] - behind[i]) | h | 2*h apart, not h
 divides_by_the_intended_step | ahead[i] - behind[i] | 2 * h |
@@ -21,7 +21,7 @@ returns_zeros | slopes = np.zeros(x.shape) | return np.zeros(x.shape) | nothing 
 knows_the_derivative_of_the_example | slopes = np.zeros(x.shape) |
     return 3 * x**2 | is h the one you were given?
 weighs_the_slopes | (lambda x: np.sum(f(x) * upstream), x, h) |
-    (lambda x: np.sum(f(x)), x, h) * upstream | could not be broadcast together
+    (lambda x: np.sum(f(x)), x, h) * upstream | do not fit
 differentiates_an_array | lambda x: np.sum(f(x) * upstream) | f | ValueError
 adds_the_outputs_up | np.sum(f(x) * upstream) | np.sum(f(x)) | where does upstream enter?
 """

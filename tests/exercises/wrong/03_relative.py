@@ -21,7 +21,7 @@ divides_only_the_second | difference / np.where(size == 0, 1.0, size) |
     np.abs(analytic - numeric / np.where(size == 0, 1.0, size)) | add parentheses
 does_without_a_floor | abs(numeric)), floor) | abs(numeric)), 0) | the floor is not used
 adds_the_floor | np.maximum(np.maximum(np.abs(analytic), np.abs(numeric)), floor) |
-    np.maximum(np.abs(analytic), np.abs(numeric)) + floor | the floor is added
+    np.maximum(np.abs(analytic), np.abs(numeric)) + floor | something is added
 knows_only_one_floor | abs(numeric)), floor) |
     abs(numeric)), min(floor, 1e-8) and 1e-8) | here it is not 1e-8
 sweeps_nan_away | difference / np.where(size == 0, 1.0, size) |

@@ -24,7 +24,7 @@ is_content_with_one_right_entry | close.all() | close.any() | no mean, no norm
 looks_for_what_is_too_far | (error <= allowed) & np.isfinite(analytic) & np.isfinite(numeric) |
     ~(error > allowed) | NaN is close to nothing
 lets_numpy_stretch | analytic.shape != numeric.shape |
-    False | compare analytic.shape with numeric.shape
+    False | raise a ValueError if
 compares_sizes | analytic.shape != numeric.shape |
     analytic.size != numeric.size | the shapes, not the sizes
 accepts_empty_arrays | close.size > 0 and close.all() | close.all() | count the entries

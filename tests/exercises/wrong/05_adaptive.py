@@ -18,19 +18,19 @@ swaps_the_pair | return best_value, best_error |
     return best_error, best_value | the value comes first
 claims_to_be_certain | return best_value, best_error | return best_value, 0.0 | an error bar of 0
 returns_the_last_error | return best_value, best_error |
-    return best_value, truncation + rounding | or of the last one?
+    return best_value, truncation + rounding | of another step
 returns_inside_the_loop | best_value, best_error = fine, truncation + rounding |
     return fine, truncation + rounding | the longest step: is every step tried
 believes_that_shorter_is_better | if truncation + rounding < best_error |
-    if True | drowned in rounding
+    if True | that is the last step
 stops_at_the_first_small_error | truncation + rounding < best_error |
     truncation + rounding < 1e-8 * max(1, abs(fine)) and best_error == np.inf |
     a smaller sum was to be had
 returns_the_longer_of_the_two | = fine, truncation | = coarse, truncation | five_point(h/2)
 counts_truncation_only | rounding = 4 * EPS | rounding = 0 * EPS |
-    are truncation and rounding added
+    truncation alone; add
 counts_rounding_only | truncation = abs(coarse - fine) |
-    truncation = 0 | the longest step: is every step tried
+    truncation = 0 | rounding alone; add
 forgets_an_absolute_value | abs(coarse - fine) |
     coarse - fine | is there an abs around each part?
 misses_the_abs_around_f | (abs(f(x)) + | (f(x) + | is there an abs around each part

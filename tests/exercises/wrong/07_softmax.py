@@ -45,7 +45,7 @@ divides_by_the_classes | gradient / n | gradient / scores.shape[1] |
     divided by the number of classes
 knows_how_many_examples_there_are | gradient / n | gradient / 2 | not always 2
 answers_only_where_it_is_small | gradient / n |
-    gradient / n * (scores.size < 100) | does anything depend on the sizes?
+    gradient / n * (scores.size < 100) | where sizes and numbers are others
 forgets_the_label | gradient[np.arange(n), labels] -= 1 | pass | what is missing there?
 subtracts_the_probabilities | gradient / n | -gradient / n | the sign
 takes_one_off_a_column_too_early | [np.arange(n), labels] |

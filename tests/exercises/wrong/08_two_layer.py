@@ -52,7 +52,7 @@ gates_by_the_gradient | (d_scores @ W2.T) * (hidden > 0) |
 forgets_to_transpose | @ W2.T | @ W2 | on the way back the weights are transposed
 forgets_to_transpose_what_came_in | X.T @ | X @ | size 2 is different from 3
 answers_only_where_it_is_small | X.T @ d_hidden |
-    X.T @ d_hidden * (W1.size < 100) | does anything depend on the sizes?
+    X.T @ d_hidden * (W1.size < 100) | where sizes and numbers are others
 forgets_the_penalty_on_the_way_back | dW1 + lam * W1, db1, dW2 + lam * W2, db2 |
     dW1, db1, dW2, db2 | where is the penalty of W1?
 penalizes_only_the_first_layer | dW2 + lam * W2, db2 | dW2, db2 | where is the penalty of W2?

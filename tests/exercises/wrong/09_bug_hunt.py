@@ -31,7 +31,7 @@ finds_two_of_three | [-1.5, 0.25]]) |
 leaves_batch_norm_as_it_was | upstream.mean(axis=0) - y * (upstream * y).mean(axis=0)) |
     upstream.mean(axis=0)) | not mended yet
 forgets_the_mean_in_the_last_term | (upstream * y).mean |
-    (upstream * y).sum | which entries still differ
+    (upstream * y).sum | not right yet
 centers_in_place | y = batch_norm(x) |
     y = batch_norm(x); x -= x.mean(axis=0) | work on a copy: x.copy()
 returns_zeros | return p * (upstream | return 0 * (upstream | nothing but zeros
@@ -42,9 +42,9 @@ leaves_embedding_as_it_was | np.add.at(gradient, ids, upstream) |
 adds_with_an_index_that_repeats | np.add.at(gradient, ids, upstream) |
     gradient[ids] += upstream | what you changed makes no difference here
 shares_between_the_lookups | (gradient, ids, upstream) |
-    (gradient, ids, upstream / np.bincount(ids)[ids][:, None]) | which entries still differ
+    (gradient, ids, upstream / np.bincount(ids)[ids][:, None]) | not right yet
 forgets_the_other_branch_of_elu | .where(x > 0, 1.0, np.exp(np.minimum(x, 0))) |
-    .exp(x) | which entries still differ
+    .exp(x) | not right yet
 mends_the_layer_instead | (x > 0, x, np.exp(np.minimum(x, 0)) - 1) |
     (x > 0, x, np.exp(np.minimum(x, 0)) - 1 - x) | the layers are right
 mends_what_is_not_broken | LEAK * x, 1.0, LEAK |

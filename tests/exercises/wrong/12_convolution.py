@@ -67,7 +67,7 @@ keeps_the_winners_of_the_first_call | windows = x.reshape |
     x = vars(max_pool_backward).setdefault(str(x.shape), x); windows = x.reshape |
     the winners of another x
 treats_close_entries_as_winners | windows == windows.max(axis=(2, 4), keepdims=True) |
-    np.isclose(windows, windows.max(axis=(2, 4), keepdims=True)) | not np.isclose
+    np.isclose(windows, windows.max(axis=(2, 4), keepdims=True)) | is no winner
 knows_square_outputs_only | width)) + b[:, None, None] |
-    height)) + b[:, None, None]; width = height | could not be broadcast
+    height)) + b[:, None, None]; width = height | do not fit
 """

@@ -39,7 +39,7 @@ averages_the_lines | np.array([claimed | np.mean([claimed | take no mean
 measures_every_line_twice | - slope_along(f, x, v, h) |
     - (slope_along(f, x, v, h) + slope_along(f, x, v, h)) / 2 | the claim takes none
 takes_the_largest_with_its_sign | np.abs(residuals).max() |
-    residuals.max() | the size of -1.5 is above 1
+    residuals.max() | take absolute values
 averages_the_residuals | (residuals).max() | (residuals).mean() | the mean is no bound
 takes_the_smallest | (residuals).max() | (residuals).min() | an error may show on one line only
 returns_the_chance_to_be_wrong | 1 - 0.5 ** | 0.5 ** | return the one that it holds
@@ -60,7 +60,7 @@ returns_the_error_first | return i, matches[i] |
 multiplies_in_place | matches = residuals @ lines / len(lines) |
     lines *= residuals[:, None]; matches = lines.mean(axis=0) | work on a copy
 judges_the_claim_itself | np.abs(repaired @ lines.T - slopes) |
-    np.abs(residuals + 0 * repaired[:, :1]) | judge the repaired one
+    np.abs(residuals + 0 * repaired[:, :1]) | judge each row by its own
 adds_the_residuals_to_the_slopes | lines @ claimed - residuals |
     lines @ claimed + residuals | so what is measured?
 compares_with_the_slopes_of_the_claim | lines @ claimed - residuals |

@@ -4,7 +4,7 @@
 EDITS = """
 forgets_to_scale | >= p) / (1 - p) | >= p) * 1.0 | multiplied by 1 / (1 - p)
 divides_by_p | >= p) / (1 - p) | >= p) / p | that is 1 / p
-keeps_with_probability_p | (shape) >= p) | (shape) < p) | exchange p and 1 - p
+keeps_with_probability_p | (shape) >= p) | (shape) < p) | they are exchanged
 draws_any_number | return (np.random.default_rng(seed).random(shape) >= p) |
     return np.random.default_rng(seed).random(shape) | an entry is dropped, or multiplied
 draws_one_mask_for_both_layers | (shape) >= p) / (1 - p) |
@@ -29,7 +29,7 @@ draws_on_the_way_back | t = np.tanh(x) |
     second, first = first, second; t = np.tanh(x) | its mask was drawn second
 draws_other_masks | t = np.tanh(x) |
     first, second = masks(seed + 100, (2, *x.shape), p); t = np.tanh(x) |
-    the masks that forward has drawn
+    where the masks are those of forward
 forgets_the_masks | t = np.tanh(x) | first = second = 1; t = np.tanh(x) | without dropout
 forgets_the_first_mask | W.T * first | W.T | mask of the first layer
 forgets_the_second_mask | upstream * second | upstream | mask of the second layer

@@ -33,22 +33,22 @@ says_what_is_not | return found |
     an empty list, to which words are appended
 asks_for_any_zero | (x == 0).all() | (x == 0).any() | every entry is 0, not only one
 asks_for_any_one | (x == 1).all() | (x == 1).any() | every entry is 1, not only one
-stops_at_the_first_word | return found | return found[:1] | "equal": two entries or more
+stops_at_the_first_word | return found | return found[:1] | two entries or more
 calls_one_entry_equal | x.size > 1 and (x == x.flat[0]) |
-    (x == x.flat[0]) | "equal": two entries or more
+    (x == x.flat[0]) | two entries or more
 compares_neighbors_only_at_the_start | (x == x.flat[0]).all() |
-    x.flat[0] == x.flat[1] | "equal": two entries or more
-compares_the_corners_only | (x == x.T).all() | x[0, 1] == x[1, 0] | "symmetric": a square matrix
+    x.flat[0] == x.flat[1] | two entries or more
+compares_the_corners_only | (x == x.T).all() | x[0, 1] == x[1, 0] | a square matrix
 calls_a_vector_its_own_transpose |
     x.ndim == 2 and x.shape[0] == x.shape[1] > 1 and (x == x.T).all() |
-    x.size > 1 and np.array_equal(x, x.T) | "symmetric": a square matrix
+    x.size > 1 and np.array_equal(x, x.T) | a square matrix
 gives_zero_a_sign | (x > 0).all() or (x < 0) |
-    (x >= 0).all() or (x <= 0) | "one sign": two entries or more
+    (x >= 0).all() or (x <= 0) | two entries or more
 forgets_negative_entries | ((x > 0).all() or (x < 0).all()) |
-    (x > 0).all() | "one sign": two entries or more
-gives_one_entry_a_sign | x.size > 1 and ((x > 0) | ((x > 0) | "one sign": two entries or more
-takes_columns_for_rows | len(x) == 1 | x.shape[1] == 1 | "one row": a matrix
+    (x > 0).all() | two entries or more
+gives_one_entry_a_sign | x.size > 1 and ((x > 0) | ((x > 0) | two entries or more
+takes_columns_for_rows | len(x) == 1 | x.shape[1] == 1 | a matrix
 takes_a_vector_for_a_row | x.ndim == 2 and len(x) == 1 |
-    x.ndim == 1 or len(x) == 1 | "one row": a matrix
+    x.ndim == 1 or len(x) == 1 | a matrix
 sorts_the_array | return found | x.sort(); return found | work on a copy
 """

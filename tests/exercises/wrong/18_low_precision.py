@@ -90,14 +90,14 @@ divides_the_spread_by_k | / np.sqrt(len(products)) | / len(products) | not by k
 uses_ddof_0 | .std(ddof=1) | .std() | use ddof=1
 takes_the_spread_of_the_claims | products.std(ddof=1) | claims.std(ddof=1) | not the claims
 compares_the_square_with_the_tolerance | + 3 * doubt <= tolerance**2 |
-    + 3 * doubt <= tolerance | the limit is the square of the tolerance
+    + 3 * doubt <= tolerance | is above 0.05**2
 takes_the_root_without_the_doubt | max(square, 0) + 3 * doubt <= tolerance**2 |
     max(square, 0) ** 0.5 + 3 * doubt <= tolerance | with three doubts more
 never_passes_below_zero | max(square, 0) + 3 * doubt <= tolerance**2 |
-    0 <= square <= tolerance**2 - 3 * doubt | below 0 it counts as 0
+    0 <= square <= tolerance**2 - 3 * doubt | a square below 0 counts as 0
 has_no_doubts | max(square, 0) + 3 * doubt | max(square, 0) | with three doubts more
 fails_without_a_doubt | square - 3 * doubt | square | with three doubts less
-counts_below_zero | max(square, 0) | square | the doubt remains
+counts_below_zero | max(square, 0) | square | a square below 0 counts as 0
 takes_nan_for_zero | max(square, 0) | max(0, square) | max(0, NaN) is 0
 knows_two_verdicts | return "unsure" | return "pass" | with three doubts
 is_never_unsure_of_nan | if square - 3 * doubt > tolerance**2: |
