@@ -560,8 +560,9 @@ def where_wrong(got: Any, expected: Any, rtol: float = RTOL) -> str:
     wrong = np.argwhere(~np.isclose(got, right, rtol=rtol, atol=rtol * size, equal_nan=True))
     if not 0 < len(wrong) < right.size:
         return ""
-    places = ", ".join(str(place.tolist()) for place in wrong[:3]) + ", ..." * (len(wrong) > 3)
-    return f"{right.size - len(wrong)} of {right.size} entries are right, but not {places}"
+    places = ", ".join(str(place.tolist()) for place in wrong[:3])
+    more = f", and {len(wrong) - 3} more" * (len(wrong) > 3)
+    return f"wrong at {places}{more}; right elsewhere"
 
 
 def shown(value: Any, digits: int = 6) -> str:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, TracebackType
 
-MOST_NAMES = 4  # whose shapes are told
+MOST_NAMES = 3  # whose shapes are told
 SHAPE = r"\((\d[\d,]*|)\)"  # as NumPy writes it: (2,3)
 
 
@@ -62,7 +62,7 @@ def _shapes(frame: FrameType, instruction: int) -> Iterator[str]:
         shape = getattr(frame.f_locals.get(name, frame.f_globals.get(name)), "shape", None)
         if isinstance(shape, tuple) and name not in told and len(told) < MOST_NAMES:
             told.append(name)
-            yield f"{name}{'.T' * turned} has shape {shape[::-1] if turned else shape}"
+            yield f"{name}{'.T' * turned} {shape[::-1] if turned else shape}"
 
 
 def _expression(code: CodeType, instruction: int) -> ast.AST:
@@ -120,13 +120,10 @@ def _no_axis(found: re.Match[str]) -> str:
 
 
 def _too_many(found: re.Match[str]) -> str:
-    return (
-        f"an array with {_axes(found[1])} takes {found[1]} indices at most, and here are {found[2]}"
+    axes = (
+        "1 axis takes 1 index" if found[1] == "1" else f"{found[1]} axes takes {found[1]} indices"
     )
-
-
-def _axes(count: str) -> str:
-    return "1 axis" if count == "1" else f"{count} axes"
+    return f"an array with {axes}, and here are {found[2]}"
 
 
 # Patterns of Python's and NumPy's messages, and what they mean: true whenever the message is this.
@@ -193,16 +190,20 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "calculated with entry by entry; make arrays of them, np.array(...)",
     r"NoneType": "something here is None: a function without a return gives None",
     r"too many values to unpack \(expected (\d+)": lambda found: (
-        f"{found[1]} names are on the left, and more than {found[1]} values on the right"
+        f"more values on the right than names on the left, which are {found[1]}"
     ),
     r"not enough values to unpack \(expected (\d+), got (\d+)\)": lambda found: (
-        f"{found[1]} names are on the left, and {found[2]} values on the right"
+        f"{found[1]} values are needed for the names on the left, and {found[2]} are on the right"
     ),
+    # Of torch.
+    r"incorrect number of gradients \(expected (\d+), got (\d+)\)": lambda found: (
+        f"backward returns a value for each input of forward: {found[1]} of them, not {found[2]}"
+    ),
+    "returned a gradient different than None at position": "backward returns its values in the "
+    "order of the inputs of forward, and None for a number",
 }
 LOSES_AN_AXIS = re.compile("axis=(?!.*keepdims)")
-ABOUT_SHAPES = re.compile(
-    "broadcast|matmul|not aligned|reshape|out of bounds|were indexed|truth va"
-)
+ABOUT_SHAPES = re.compile("broadcast|matmul|not aligned|reshape|out of bounds|were indexed")
 
 
 def look_at(what: str, line: str, shapes: str) -> Iterator[str]:
@@ -210,7 +211,7 @@ def look_at(what: str, line: str, shapes: str) -> Iterator[str]:
     for pattern, meaning in PUZZLING.items():
         if found := re.search(pattern, what):
             said = meaning if isinstance(meaning, str) else meaning(found)
-            said += f" ({shapes})" * bool(shapes and ABOUT_SHAPES.search(what))
+            said += f" (shapes: {shapes})" * bool(shapes and ABOUT_SHAPES.search(what))
             if meaning is _do_not_fit and LOSES_AN_AXIS.search(line):
                 said += "; keepdims=True keeps the axis of a sum or a mean"
             yield said

@@ -42,6 +42,9 @@ SLIPS = {
     "the two are added, not multiplied": lambda error, n, rtol, atol: (
         abs(error) <= atol * rtol * abs(n)
     ),
+    "only rtol is multiplied by |numeric|": lambda error, n, rtol, atol: (
+        abs(error) <= (atol + rtol) * abs(n)
+    ),
     "rtol and atol have changed places": lambda error, n, rtol, atol: (
         abs(error) <= rtol + atol * abs(n)
     ),

@@ -295,7 +295,7 @@ def check_the_penalty_on_the_way_back(sub):
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(right, mistakes)
 
 
-@builds_on(check_the_second_layer, check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer, check_the_penalty_on_the_way_back)
 def check_other_sizes(sub):
     """The gradient is right for other sizes, in all digits: it is derived, not measured."""
     for network, lam in (
@@ -321,7 +321,7 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
-@builds_on(check_the_second_layer, check_the_first_layer)
+@builds_on(check_the_second_layer, check_the_first_layer, check_the_penalty_on_the_way_back)
 def heldout_other_networks(sub):
     """Scores may be large, a batch may be a single example, and a layer a single unit."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)

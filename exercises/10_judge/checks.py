@@ -13,7 +13,7 @@ from judging import ENOUGH, corpus, score
 def check_it_answers(sub):
     """Your checker accepts a right gradient, rejects a wrong one, and returns True or False."""
     full, half = SUM_OF_SQUARES, Formula("sum(x*x) / 2", lambda x: np.sum(x * x) / 2)
-    x, each = np.array([1.0, -2.0, 0.5]), "one entry is wrong; every entry has to agree"
+    x, each = np.array([1.0, -2.0, 0.5]), "one entry is off by 0.1; every entry has to agree"
     small = "NaN is neither small nor large: ask whether the error is small, not whether large"
     shapes = "the shapes are not the same; NumPy stretches arrays until they fit"
     for f, analytic, right, look_at in (
@@ -30,6 +30,8 @@ def check_it_answers(sub):
         got = call.run()
         if not isinstance(got, bool | np.bool_):
             call.refuse(got, f"{right}", "the return: True or False, and nothing else; see np.all")
+        if not got and right and f is full and bool(Call(sub, "my_check", f, x, x).run()):
+            look_at = "True is for a gradient that is right: the answers are the opposite"
         if bool(got) != right:
             call.refuse(f"{got}", f"{right}", look_at)
 

@@ -40,6 +40,8 @@ def check_softplus_backward(sub):
         "that is divided by k; the chain rule multiplies by k": UPSTREAM * s / K,
         "where is k? the slope at k * x": UPSTREAM * sigmoid(X),
         "that is the slope of the slope": UPSTREAM * s * (1 - s),
+        "upstream multiplies the sigmoid; it is not inside": sigmoid(UPSTREAM * K * X),
+        "that is tanh; the slope of softplus is a sigmoid": UPSTREAM * np.tanh(K * X),
         "the sign of x": UPSTREAM * (1 - s),
     }
     Call(sub, "softplus_backward", UPSTREAM, X, K).gives(UPSTREAM * s, slips)
@@ -78,6 +80,7 @@ def check_reverse_backward(sub):
         "the sign: backward reverses it": 0.5 * UPSTREAM,
         "where does strength enter?": -UPSTREAM,
         "where does upstream enter?": np.full(5, -0.5),
+        "strength multiplies upstream": AnyOf(0.5 - UPSTREAM, -0.5 - UPSTREAM, UPSTREAM - 0.5),
         "x does not enter the backward pass": -0.5 * UPSTREAM * X,
     }
     Call(sub, "reverse_backward", UPSTREAM, X, 0.5).gives(-0.5 * UPSTREAM, slips)

@@ -67,7 +67,8 @@ def test_the_checks_run_in_cells_and_say_right_and_wrong(made):
     pytest.importorskip("ipykernel", reason="notebooks are an extra: notebook")
     from nbformat import v4
 
-    fresh = "import sys\nfor name in ('course', 'expect', 'explained', 'judging', 'screen', 'in_notebook'):"
+    fresh = "import sys\nfor name in ('course', 'expect', 'explained', 'judging', 'screen', "
+    fresh += "'in_notebook'):"
     fresh += "\n    sys.modules.pop(name, None)"
     code, expected = [], []
     for exercise in COURSE.exercises:

@@ -35,5 +35,6 @@ prints_the_word | worst = np.max(errors) |
     print("good" if np.max(errors) <= 1e-7 else "wrong"); return | is there a return?
 has_another_default_floor | floor=1e-8): | floor=1e-6): | takes the one of the starter
 expects_kinks_by_default | kinks=False | kinks=True | there are none, as in the starter
-adds_a_little_to_the_size | numeric)), floor) | numeric)), floor) + 1e-12 | by the largest of the three
+adds_a_little_to_the_size | numeric)), floor) |
+    numeric)), floor) + 1e-12 | by the largest of the three
 """
