@@ -1,4 +1,4 @@
-"""What an exception in a learner's file means, in the learner's words, and where it was.
+"""An explanation of an exception in a learner's file, and the place where it was raised.
 
 Only the standard library: the process of a submission has a copy of this file.
 """
@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, TracebackType
 
+PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 MOST_NAMES = 3  # whose shapes are told
 SHAPE = r"\((\d[\d,]*|)\)"  # as NumPy writes it: (2,3)
 
@@ -222,7 +223,7 @@ def message_of(error: BaseException) -> str:
     """Write an exception on one line, without what only NumPy's authors understand."""
     text = str(error)
     if isinstance(error, SyntaxError):  # perhaps a later Python has this syntax
-        text = f"{error.msg}, in Python {sys.version_info[0]}.{sys.version_info[1]}"
+        text = f"{error.msg}, in {PYTHON}"
     text = re.sub(r", with gufunc signature \S+", "", text)
     nothing = text in ("", "None")  # a bare assert; exit()
     return " ".join((type(error).__name__ + f": {text}" * (not nothing)).split())

@@ -2,7 +2,8 @@
 
 ``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
 input, one line of JSON per question, and the worker answers over standard output. No check and no
-expected value is ever here, and of the course only ``worker``, ``kernel``, ``clock``, ``wire``.
+expected value is ever here, and of the course only ``worker``, ``kernel``, ``clock``, ``wire``
+and ``explained``.
 """
 
 import contextlib

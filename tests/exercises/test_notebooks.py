@@ -6,6 +6,7 @@ import textwrap
 import pytest
 
 import course
+import explained
 import run
 from grader import handed_in, wall
 from grader.grading import grade, load_checks
@@ -213,7 +214,7 @@ def test_a_right_notebook_earns_everything(graded, sources):
     assert report.earned == RELU.worth, report
 
 
-NEVER_CLOSED = f"raised: SyntaxError: '(' was never closed, in {course.PYTHON}\nat: line 8: "
+NEVER_CLOSED = f"raised: SyntaxError: '(' was never closed, in {explained.PYTHON}\nat: line 8: "
 
 
 @pytest.mark.one_in(2)
