@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref import check_gradient, check_jacobian, check_jvp, check_vjp
+from gradcheck_ref.check.words import for_a_command
 
 RNG = np.random.default_rng(0)
 X, LARGE = RNG.normal(size=12), RNG.normal(size=100)
@@ -60,8 +61,12 @@ FIRST = {  # the point, the gradient, the first sentence, what it says of the ot
                            "of the 11 other entries, 10 agree and 1 differs"),
     "beside twice": (X, with_({0: NAN}, 2), "the claim is NaN in 1 of 12 entries (x[0])",
                      "the 11 other entries differ"),
-    "one of many": (LARGE, with_({0: NAN}), "the claim is NaN in 1 of 100 entries (x[0])",
-                    "of the 99 other entries, 10 were measured alone: 10 agree"),
+    "one of many": (LARGE, with_({0: NAN}), "the claim is NaN in 1 of 100 entries, and all else is "
+                    "right along 4 random lines; at x[0] analytic nan", ""),
+    "two of many": (LARGE, with_({0: NAN, 70: NAN}), "is NaN in 2 of 100 entries (x[0], x[70])",
+                    "of the 98 other entries, 10 were measured alone: 10 agree"),
+    "one of many, twice": (LARGE, with_({0: NAN}, 2), "NaN in 1 of 100 entries (x[0]); at x[0]",
+                           "of the 99 other entries, 10 were measured alone: 10 differ"),
     "many of many": (LARGE, with_(dict.fromkeys(range(40), NAN)), "40 of 100 entries, all of x[0:4",
                      "of the 60 other entries,"),
     "one number": (X[:1], lambda x: NAN * x, "x: the claim is NaN; analytic nan, numeric", ""),
@@ -222,5 +227,68 @@ def test_the_slice_of_these_claims_is_named(shape, entries, where):
     report = check_gradient(lambda W: np.sum(np.sin(W)), W, gradient)
     count = int(np.isnan(gradient(W)).sum())
     said = f"the claim is NaN in {count} of {W.size} entries{where and f', {where}'}"
+    if "row" in where or "column" in where:  # lines can move all but one slice
+        said += ", and all else is right along 4 random lines" * (W.size > 100)
     assert report.diagnoses[0].sentence == said
     assert said in first_lines(report)
+
+
+WEIGHTS = [RNG.normal(size=(8, 8)) / 4 for _ in range(4)]
+
+
+def network(*weights):
+    x = np.ones(8)
+    for W in weights:
+        x = np.tanh(W @ x)
+    return x @ x
+
+
+def of_network(*weights):
+    states = [np.ones(8)]
+    for W in weights:
+        states.append(np.tanh(W @ states[-1]))
+    back, found = 2 * states[-1], []
+    for W, x, y in zip(weights[::-1], states[-2::-1], states[:0:-1], strict=True):
+        back = back * (1 - y**2)
+        found.insert(0, np.outer(back, x))
+        back = W.T @ back
+    return found
+
+
+@pytest.mark.parametrize("factor", [1, 2], ids=["all right", "another one doubled"])
+def test_the_other_inputs_of_a_large_check_are_judged_as_wholes(factor):
+    def gradients(*weights):
+        found = of_network(*weights)
+        found[2][3, 5] = NAN
+        found[0] *= factor
+        return tuple(found)
+
+    assert check_gradient(network, WEIGHTS, lambda *w: tuple(of_network(*w))).verdict == "pass"
+    report = check_gradient(network, WEIGHTS, gradients)
+    codes = [one.verdict for one in report.inputs]
+    assert codes == ["pass" if factor == 1 else "fail", "pass", "unsure", "pass"]
+    name = report.inputs[2].name
+    assert f"{name}: the claim is NaN in 1 of 64 entries" in first_lines(report)
+    whole = next(line for line in report.text(1000).split("\n") if line.startswith("as a whole"))
+    assert name not in whole
+    assert (f"{report.inputs[0].name} is off by" in whole) == (factor == 2)
+    assert {one.kind for one in report.diagnoses} == {"nonfinite", *["factor"][: factor - 1]}
+
+
+def test_an_infinite_slope_beside_a_wrong_one_leaves_other_patterns_alone():
+    def f(x):
+        return np.array([np.cbrt(x[0]) + x[1], np.sin(x[2])])
+
+    def jacobian(x):
+        return np.array([[INF, 1.0, 0.0], [0.0, 0.0, 3.0]])
+
+    report = check_jacobian(f, np.array([0.0, 0.5, 0.7]), jacobian)
+    assert (report.verdict, report.reason) == ("fail", "wrong")
+    assert {one.kind for one in report.diagnoses}.isdisjoint({"another-frame", "nonfinite"})
+
+
+def test_a_reader_who_types_a_command_reads_nothing_of_numpy():
+    with for_a_command():
+        report = check_gradient(f, X, with_({0: NAN}))
+        advice = report.diagnoses[0].advice
+    assert advice.endswith("or a branch that is not taken: 0 * inf is NaN, too")

@@ -124,3 +124,17 @@ def test_a_complex_entry_is_never_torn_in_two(start):
         assert one.start <= start or (one.start - start) % 2 == 0
         if one.stop - one.start > (2 if one.start >= start else 1):
             stretches += one.halves()
+
+
+@pytest.mark.parametrize("size", [10, STRETCH + 10], ids=["one piece", "several"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_does_not_move_has_no_part_in_a_product(size, bad):
+    inputs, moves = inputs_of(spread(size)), np.ones(size, bool)
+    moves[[3, size - 2]] = False
+    line = Line(inputs, 0, size, (0, 1), np.packbits(moves))
+    matrix = np.random.default_rng(0).normal(size=(size, 2))
+    right = line.dot(matrix)
+    matrix[~moves] = bad
+    np.testing.assert_allclose(line.dot(matrix), right, rtol=1e-12)
+    matrix[0, 0] = bad  # which moves
+    assert np.isfinite(line.dot(matrix)).tolist() == [False, True]

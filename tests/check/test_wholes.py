@@ -32,7 +32,7 @@ def report(digits=0, entries=1000, **inputs):
         )
         for name, (error, limit, code) in inputs.items()
     ]
-    return SimpleNamespace(inputs=tuple(wholes), digits=digits)
+    return SimpleNamespace(inputs=tuple(wholes), digits=digits, diagnoses=())
 
 
 @pytest.mark.parametrize(

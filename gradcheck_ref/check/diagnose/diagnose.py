@@ -117,12 +117,12 @@ def diagnoses_of(
     settled = {found.subject for found in certain}
     for block in by_input:
         block.is_wrong = bool(block.fails.any()) or block.name in wrong
+        block.region = results.regions.get(block.name)
         if block.endless.any():
             kind, words = endless.no_number(block)
             certain.append(Diagnosis(kind, block.name, *words))
             wrong -= {block.name}  # as a whole it is not known
-        else:
-            block.region = results.regions.get(block.name)
+            block.region = None
     ranked = []
     for block in by_input:
         # Where noise hides single entries, only inputs that are wrong as a whole are told.

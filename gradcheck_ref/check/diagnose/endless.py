@@ -5,6 +5,7 @@ import numpy as np
 from gradcheck_ref.check.diagnose.block import Block
 from gradcheck_ref.check.diagnose.partly import box
 from gradcheck_ref.check.mistakes.gradient import Words
+from gradcheck_ref.check.words import words
 
 
 def no_number(block: Block) -> tuple[str, Words]:
@@ -14,24 +15,29 @@ def no_number(block: Block) -> tuple[str, Words]:
     infinite = of - nan - int(np.count_nonzero(np.isfinite(claims)))
     measured = "measured " if block.claims is None else ""
     kinds = [f"{word} in {n}" for word, n in (("NaN", nan), ("infinite", infinite)) if n]
-    which = f"{' and '.join(kinds)} of {of} {measured}entries{_where(block)}"
+    which = f"{' and '.join(kinds)} of {of} {measured}entries"
     if every := {nan: "NaN", infinite: "infinite"}.get(of):
         which = f"{every} in all {of} {measured}entries" if of > 1 else every
-    advice = (
-        "look for a division by 0, the logarithm or the root of 0, an overflow, or a branch of "
-        "np.where that is not taken: 0 * inf is NaN, too"
-    )
+    if not (measured or block.all_columns):
+        all_outputs = sum(part.size for part in block.outputs)
+        which += f" of {len(block.columns)} of {all_outputs} outputs"
+    branch = words("a branch of np.where that is not taken", "a branch that is not taken")
+    advice = "look for a division by 0, the logarithm or the root of 0, an overflow, or "
+    advice += f"{branch}: 0 * inf is NaN, too"
     if infinite:
         advice += ". If the slope of f is infinite there, is its sign right?"
-    return "nonfinite", Words(f"the claim is {which}", advice)
+    return "nonfinite", Words(f"the claim is {which}{_where(block)}", advice)
 
 
 def _where(block: Block) -> str:
-    """Name the slice or box of several entries that these are, for every output."""
+    """Name the slice or box of several entries that these are, and say if all else is right."""
     if block.full is None:
         return ""
     bad = ~np.isfinite(block.full)
     entries = np.reshape(bad.any(axis=1), block.part.shape)
     several = 1 < np.count_nonzero(entries) < entries.size
     where = several and (bad == bad[:, :1]).all() and box(block.name, entries)
-    return f", all of {where}" if where else ""
+    said = f", all of {where}" if where else ""
+    if block.region and not (block.region.entries & ~entries).any():
+        said += f", and all else is right {block.region.said}"
+    return said

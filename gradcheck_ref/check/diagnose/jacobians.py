@@ -28,7 +28,7 @@ def another_frame(block: Block) -> Guess:
     columns = block.claim.shape[1]
     if not block.all_rows or columns not in (2, 3) or np.iscomplexobj(block.claim):
         return None
-    rows = block.known.all(axis=1)
+    rows = (block.known & np.isfinite(block.claim)).all(axis=1)
     left, _, right = np.linalg.svd(block.claim[rows].T @ block.numeric[rows])
     turn = left @ right  # of all turns the one that fits best
     free = columns * (columns - 1) // 2

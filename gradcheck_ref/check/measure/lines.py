@@ -133,10 +133,19 @@ class Line:
     def dot(self, matrix: Array, first: int = 0) -> Array:
         """Return the product of the direction with a matrix that has a row for each coordinate.
 
-        Its rows begin with the one of the coordinate ``first``.
+        Its rows begin with the one of the coordinate ``first``. Coordinates that do not move have
+        no part in it, whatever is in their rows.
         """
-        products = (matrix[a - first : b - first].T @ piece for a, b, piece in self.pieces())
-        return np.asarray(sum(products))
+        with np.errstate(invalid="ignore"):  # 0 * inf
+            products = (matrix[a - first : b - first].T @ piece for a, b, piece in self.pieces())
+            found = np.asarray(sum(products))
+            if self.moves is None or np.isfinite(found).all():
+                return found
+            products = (
+                np.where((piece == 0)[:, None], 0, matrix[a - first : b - first]).T @ piece
+                for a, b, piece in self.pieces()
+            )
+            return np.asarray(sum(products))
 
     def over(self, start: int, stop: int) -> "Line":
         """Return the line with the same signs over another range."""

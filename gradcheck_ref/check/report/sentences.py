@@ -149,7 +149,7 @@ def _failed(report: Any) -> Iterator[str]:
         yield from where_it_begins(report)
     told: list[Pair] = []
     if wrong:
-        told = [pair for pair in report.comparable if pair.input is wrong[0].input]
+        told = [pair for pair in report.comparable if pair.input.name == wrong[0].input.name]
         if any(_endless(pair).any() for pair in told):
             yield from _no_numbers(report, told)
         else:
@@ -215,28 +215,33 @@ def _no_numbers(report: Any, pairs: list[Pair]) -> Iterator[str]:
     claims = [p.given.claim for p in pairs if p.given.claim is not None] or measured
     finite = np.concatenate([np.isfinite(claim).ravel() for claim in claims])
     others = int(np.count_nonzero(finite))
-    if len(fails) == finite.size - others < finite.size and "all of" not in said:
+    is_placed, is_alone = ", all of" in said, "all else is right" in said
+    if len(fails) == finite.size - others < finite.size and not (is_placed or is_alone):
         said += f" ({listed(one.name for one in fails)})"
     shown = min(fails, key=lambda one: math.isnan(one.numeric))
     at = f"at {shown.name} " if finite.size > 1 else ""
     yield f"{name}: {said}; {at}{_numbers(shown)}"
+    if is_alone:
+        return
     codes = [pair.verdict[np.isfinite(one)] for pair, one in zip(pairs, measured, strict=True)]
-    yield from _the_others(others, np.concatenate(codes))
+    yield from _the_others(others, np.concatenate(codes), "measured " * (claims is measured))
 
 
-def _the_others(others: int, codes: Any) -> Iterator[str]:
+def _the_others(others: int, codes: Any, kind: str) -> Iterator[str]:
     """Count the verdicts on other entries, of which perhaps only some were measured."""
     verbs = {PASS: ("agrees", "agree"), FAIL: ("differs", "differ")}
     verbs[UNSURE] = "is unsure", "are unsure"
     counts = [(int(np.count_nonzero(codes == code)), both) for code, both in verbs.items()]
-    found = [f"{n} {both[n > 1]}" for n, both in counts if n]
-    if codes.size < others:
-        found[:1] = [f"{codes.size} were measured alone{': ' * bool(found)}{''.join(found[:1])}"]
-    if len(found) == 1 and codes.size == others:
-        verb = found[0].split(maxsplit=1)[1]
-        yield f"the {f'{others} other entries' if others > 1 else 'other entry'} {verb}"
+    found = " and ".join(f"{n} {both[n > 1]}" for n, both in counts if n)
+    if others and not found:
+        yield f"the {others} other {kind}entries were not measured"
+    elif codes.size < others:
+        yield f"of the {others} other {kind}entries, {codes.size} were measured alone: {found}"
+    elif " and " in found:
+        yield f"of the {others} other {kind}entries, {found}"
     elif found:
-        yield f"of the {others} other entries, {' and '.join(found)}"
+        entries = f"{others} other {kind}entries" if others > 1 else f"other {kind}entry"
+        yield f"the {entries} {found.split(maxsplit=1)[1]}"
 
 
 def _without_a_value(report: Any) -> Iterator[str]:

@@ -66,7 +66,11 @@ def in_the_table(report: Any) -> Iterator[str]:
 
 
 def inputs_as_a_whole(report: Any) -> str:
-    """List how far the gradient of each input is off, the wrong ones first."""
+    """List how far the gradient of each input is off, the wrong ones first.
+
+    One with a claim that is NaN or infinite is off by no number.
+    """
+    endless = {found.subject for found in report.diagnoses if found.kind == "nonfinite"}
     wrong = [
         f"{one.name} is off by {as_share(one.error)}" if math.isfinite(one.error) else one.name
         for one in report.inputs
@@ -76,7 +80,7 @@ def inputs_as_a_whole(report: Any) -> str:
     unsure = [
         f"{one.name} (within {as_share(one.limit)})" if one.limit < USEFUL else one.name
         for one in report.inputs
-        if one.code not in (PASS, FAIL)
+        if one.code not in (PASS, FAIL) and one.name not in endless
     ]
     said = [listed(wrong, SHOWN)] if wrong else []
     said += [f"right {_are(right)} {listed(right, SHOWN)}"] if right else []

@@ -196,6 +196,46 @@ def of_footstep(x):
     return np.array([row, np.cos(footstep(x)[0]) * row])
 
 
+def two_convolutions(k1, k2):
+    """Return half the square of what two convolutions make of an image, with a relu between."""
+    hidden = np.maximum(np.convolve(SIGNAL, k1, "valid"), 0)
+    return 0.5 * np.sum(np.convolve(hidden, k2, "valid") ** 2)
+
+
+def of_two_convolutions(k1, k2):
+    before = np.convolve(SIGNAL, k1, "valid")
+    hidden = np.maximum(before, 0)
+    up = np.convolve(hidden, k2, "valid")
+    back = np.convolve(up, k2[::-1]) * (before > 0)
+    return (
+        np.convolve(SIGNAL, back[::-1], "valid")[::-1],
+        np.convolve(hidden, up[::-1], "valid")[::-1],
+    )
+
+
+SIGNAL = RNG.normal(size=24)
+OPTIMUM = np.array([0.8, 1.5, 2.2])
+
+
+def steep_cost(p):
+    """Return the cost of parameters next to an optimum: it bends within 3 % of them."""
+    return np.sum(np.cosh(40 * (p / OPTIMUM - 1.001)))
+
+
+def of_steep_cost(p):
+    return 40 * np.sinh(40 * (p / OPTIMUM - 1.001)) / OPTIMUM
+
+
+def sum_of_squares(x):
+    return np.sum(x**2)
+
+
+STATS = "https://stats.stackexchange.com/questions/184220/"
+STATS += "numeric-gradient-checking-how-close-is-close-enough"
+JULIA = "https://discourse.julialang.org/t/"
+JULIA += "why-does-forward-diff-yield-totally-different-gradients-compared-to-my-manual-"
+JULIA += "perturbation/127918"
+IPOPT = "http://list.coin-or.org/pipermail/ipopt/attachments/20140918/02ef3969/attachment.html"
 STAN = "https://discourse.mc-stan.org/t/"
 STAN += "relative-delta-in-finite-difference-approximations-of-derivatives/9224"
 
@@ -240,7 +280,7 @@ ROWS = [
         "a step that float16 rounds away", "jax-ml/jax pull 39821",
         "check_grads moves x by 1e-4, less than float16 can hold, and measures 0",
         check_vjp, sine, RNG.normal(size=64).astype(np.float16), of_sine,
-        "pass", "x: all 4096 entries agree",
+        "pass", "x: right as a whole",
     ),
     Complaint(
         "a batch norm with small variances", "Theano/Theano issue 6803",
@@ -301,5 +341,24 @@ ROWS = [
         "ngradient has an error of 1e-7 in a sum of sines",
         check_gradient, sum_of_sines, np.arange(1, 100, 0.1), np.cos,
         "pass", "all 990 entries agree",
+    ),
+    Complaint(
+        "how close is close enough?", STATS,
+        "13 digits match in most layers of a network, but only 3 in its first convolution",
+        check_gradient, two_convolutions, (RNG.normal(size=5), RNG.normal(size=3)),
+        of_two_convolutions,
+        "pass", "k1, k2: all 8 entries agree",
+    ),
+    Complaint(
+        "a perturbation of 3 %", JULIA,
+        "forward mode and the slope within 3 % of each parameter are totally different",
+        check_gradient, steep_cost, OPTIMUM, of_steep_cost,
+        "pass", "p: all 3 entries agree",
+    ),
+    Complaint(
+        "what does the derivative checker do?", IPOPT,
+        "it reports errors in the gradient of a sum of 50 squares, which is 2 * x",
+        check_gradient, sum_of_squares, np.arange(50.0), np.arange(0, 100, 2.0),
+        "pass", "x: all 50 entries agree",
     ),
 ]  # fmt: skip

@@ -43,7 +43,7 @@ class Complaint(NamedTuple):
     @property
     def address(self) -> str:
         """The address of the thread."""
-        if self.where.startswith("https:"):
+        if self.where.startswith("http"):
             return self.where
         project, kind, number = self.where.split()
         return f"https://github.com/{project}/{'issues' if kind == 'issue' else kind}/{number}"
