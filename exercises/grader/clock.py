@@ -17,7 +17,10 @@ POLL = 0.5  # seconds: how long a limit can be passed before that is noticed
 LINUX = Path("/proc/self/stat").exists()
 # Linux says how long a process was ready to run and had no processor. Other systems do not, so a
 # process that sleeps looks like one that is kept waiting: there a second of it counts as a quarter.
-TELLS_DELAYS = Path("/proc/self/schedstat").exists()
+try:
+    TELLS_DELAYS = not Path("/proc/self/schedstat").read_bytes().startswith(b"0 ")  # 0: not counted
+except OSError:
+    TELLS_DELAYS = False
 UNKNOWN = 0.25
 TICK = 1 / os.sysconf("SC_CLK_TCK") if LINUX else 0.0
 

@@ -36,10 +36,12 @@ def likeness(file: str, exercise: Exercise) -> tuple[int, int] | None:
     the highest is the latest. ``leaky_relu.py`` is not ``06_relu.py``: another word needs the
     number, as in ``ada_06_relu.py``.
     """
-    path = PurePath(file)
+    path = named = PurePath(file)
+    while path.suffix.lower() in (".txt", *CODE) and PurePath(path.stem).suffix.lower() in CODE:
+        path = PurePath(path.stem)  # an editor has put its own ending behind: 06_relu.py.txt
     if path.suffix.lower() not in CODE:
         return None
-    if path.stem.lower() == exercise.name:
+    if path.stem.lower() == exercise.name and path is named:
         return 0, 0
     found = names(exercise).fullmatch(path.stem)
     if not found or (found["who"] and not found["number"]):

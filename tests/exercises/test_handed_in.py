@@ -54,6 +54,7 @@ def test_capitals_do_not_matter(folder):
 NEARLY = (
     *("relu.py", "ReLU.py", "06-relu.py", "6_relu.py", "06relu.py", "06 relu.ipynb"),
     *("06_relu (1).py", "06_relu-2.py", "06_relu copy.py", "06_relu_final.py"),
+    *("06_relu.py.txt", "06_relu.py.py"),
     *("ada_06_relu.py", "ada_17_901_06_relu-1.py"),
 )
 

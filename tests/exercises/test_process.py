@@ -1,13 +1,16 @@
 """A process of a submission: limits kept, nothing left behind, whatever the program does."""
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from course import StoppedError
+from grader import clock
+from grader import process as process_module
 from grader.limits import Limits
-from grader.process import SHOWN, Process
+from grader.process import SHOWN, NotGradedError, Process, TooLongError
 from grader.traces import children
 from grader.wall import Room
 
@@ -33,8 +36,8 @@ def start(tmp_path):
     """Return a function that starts Python code, and ends it afterwards."""
     started = []
 
-    def start(code, limits=QUICK):
-        started.append(Process(Open(code, tmp_path / "home"), limits))
+    def start(code, limits=QUICK, **more):
+        started.append(Process(Open(code, tmp_path / "home"), limits, **more))
         return started[-1]
 
     yield start
@@ -88,6 +91,33 @@ def test_the_reason_for_a_stop_is_reported(start, code, why):
 )
 def test_a_sleep_counts(start, code):
     assert why_stopped(start(code), 0.5).startswith("it took too long")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [("while True: pass", TooLongError), ("import time; time.sleep(99)", NotGradedError)],
+    ids=["works", "sleeps"],
+)
+def test_where_delays_are_unknown_a_process_that_hardly_works_is_no_verdict(
+    start, monkeypatch, code, error
+):
+    for module in (clock, process_module):
+        monkeypatch.setattr(module, "TELLS_DELAYS", False)
+    process = start(code)
+    process.until(0.3)
+    with pytest.raises(error):
+        process.receive()
+
+
+def test_a_machine_that_is_too_busy_is_no_verdict(start):
+    process = start("import time; time.sleep(99)", busy_at=time.monotonic() + 0.3)
+    with pytest.raises(NotGradedError, match="the machine was too busy: 0"):
+        process.receive()
+
+
+def test_a_process_that_does_not_start_is_no_verdict(start):
+    with pytest.raises(NotGradedError, match=r"could not be started: it ended .* exit status 3"):
+        start("import sys; sys.exit(3)").wait_until_ready()
 
 
 def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
