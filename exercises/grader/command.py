@@ -195,7 +195,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     from grader.manifest import manifest
     from grader.report import number
     from grader.roster import read_roster
-    from grader.tables import Journal, fingerprint_of_course, write_class, write_manifest
+    from grader.tables import Journal, fingerprint_of_course, write_class, write_table
 
     students = read_roster(options.roster) if options.roster else []
     everything = read_course().exercises
@@ -216,7 +216,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
         texts.mkdir(parents=True, exist_ok=True)
     if options.manifest:
         rows = manifest(options.whole, found, left_out, exercises, everything)
-        write_manifest(options.manifest, rows)
+        write_table(options.manifest, rows)
     place = options.csv or options.json or (options.reports and options.reports / "all")
     begun = place and place.with_name(f"{place.name}.begun")
     journal = Journal(begun, fingerprint_of_course(exercises, limits, wall.name))

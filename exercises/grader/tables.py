@@ -47,7 +47,7 @@ def write_class(
     by_submission, warnings = noted(reports, exercises), list[str]()
     ordered = [by_submission[one] for one in sorted(by_submission)]
     who = Identities(students, options.id, [one.name for one in by_submission])
-    _write_table(options.csv, scores(exercises, ordered, who, checks=options.checks))
+    write_table(options.csv, scores(exercises, ordered, who, checks=options.checks))
     names = report_names(one.name for one in by_submission)
     for place, student in ((options.reports, False), (options.student_reports, True)):
         for submission, report in by_submission.items() if place else ():
@@ -60,7 +60,7 @@ def write_class(
     for book in GRADEBOOKS:
         if path := getattr(options, book):
             graded = who.known(ordered)
-            _write_table(path, gradebook(book, exercises, graded))
+            write_table(path, gradebook(book, exercises, graded))
             there = {report.submission for report, _ in graded}
             left_out = [one.submission for one in ordered if one.submission not in there]
             warnings += [f"not in {path.name}: {name}" for name in left_out]
@@ -86,12 +86,8 @@ def report_names(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def write_manifest(path: Path, rows: Iterable[Sequence[str]]) -> None:
-    """Write what became of every file."""
-    _write_table(path, rows)
-
-
-def _write_table(path: Path | None, rows: Iterable[Sequence[str]]) -> None:
+def write_table(path: Path | None, rows: Iterable[Sequence[str]]) -> None:
+    """Write a table as CSV, to the screen if there is no path; no cell is a formula."""
     screen = contextlib.nullcontext(sys.stdout)
     with path.open("w", encoding="utf-8", newline="") if path else screen as out:
         csv.writer(out, lineterminator="\n").writerows(map(_cell, row) for row in rows)

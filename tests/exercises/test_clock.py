@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -25,6 +26,8 @@ def running(code, *, nice=0, times=1):
         yield [process.pid for process in started]
     finally:
         for process in started:
+            for child in offspring(process.pid):
+                os.kill(child, signal.SIGKILL)
             process.kill()
             process.wait()
 
@@ -47,6 +50,7 @@ def test_work_and_sleep_both_count(code, works):
 
 
 @LINUX
+@pytest.mark.slow  # for its neighbors
 @pytest.mark.skipif(not clock.TELLS_DELAYS, reason="this system does not tell delays")
 def test_waiting_for_a_processor_does_not_count():
     neighbors = 3 * (os.cpu_count() or 1)
@@ -81,8 +85,6 @@ def test_children_are_watched_too():
         while not (found := offspring(pid)) and time.monotonic() < end:
             time.sleep(0.05)
         assert used(found, until=0.1).cpu > 0.05
-        for child in found:
-            os.kill(child, 9)
 
 
 @pytest.mark.parametrize(

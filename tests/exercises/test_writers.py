@@ -169,14 +169,14 @@ def test_an_id_is_the_match_of_a_pattern_or_its_first_group(pattern, found):
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\uff1d1"])
 @pytest.mark.parametrize("before", ["", "x;", "x\t", "x, ", ';"', "x;y;"])
 def test_no_part_of_a_name_is_a_formula_whatever_separates_cells(tmp_path, name, before):
-    tables.write_manifest(tmp_path / "table", [[f"{before}{name}"]])
+    tables.write_table(tmp_path / "table", [[f"{before}{name}"]])
     (row,) = csv.reader((tmp_path / "table").read_text("utf-8").splitlines())
     assert row == [f"{before}'{name}"]
 
 
 @pytest.mark.parametrize("name", ["Mary-Ann", "a=b", "x; y", "3 - 1"])
 def test_ordinary_names_stay_as_they_are(tmp_path, name):
-    tables.write_manifest(tmp_path / "table", [[name]])
+    tables.write_table(tmp_path / "table", [[name]])
     assert [*csv.reader((tmp_path / "table").read_text("utf-8").splitlines())] == [[name]]
 
 
