@@ -177,8 +177,8 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "whole array; np.where and np.maximum give one for each entry",
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "
     "axis; np.maximum(0, x) compares",
-    "return arrays must be of ArrayType": "the third argument of np.maximum is where its result "
-    "goes; for three arrays call it twice",
+    "return arrays must be of ArrayType": "a third argument, as in np.maximum(a, b, c), is where "
+    "the result goes; for three arrays call it twice",
     "zero-size array to reduction": "an array without entries has no largest and no smallest one",
     # Types.
     "Cannot cast ufunc": "an array of integers cannot hold fractions: use dtype=float",
@@ -224,6 +224,6 @@ def message_of(error: BaseException) -> str:
     text = str(error)
     if isinstance(error, SyntaxError):  # perhaps a later Python has this syntax
         text = f"{error.msg}, in {PYTHON}"
-    text = re.sub(r", with gufunc signature \S+", "", text)
+    text = re.sub(r", with gufunc signature \S+| \(has \d, gufunc core .*\)", "", text)
     nothing = text in ("", "None")  # a bare assert; exit()
     return " ".join((type(error).__name__ + f": {text}" * (not nothing)).split())

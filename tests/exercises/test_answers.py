@@ -136,6 +136,7 @@ clips from below | 06 | nothing | np.maximum(x, 0) | np.clip(x, 0, None)
 has an open gate at 0 | 06 | nothing | x > 0 | x >= 0
 has half a gate at 0 | 06 | nothing | np.where(x > 0, upstream, 0.0) |
     upstream * np.heaviside(x, 0.5)
+shifts its blind upstream | 11 | nothing | return x - x.mean(axis=0) | return x + 100
 returns arrays for two numbers | 14 | nothing |
     np.abs(residuals).max(), 1 - 0.5 ** len(residuals) |
     np.array([np.abs(residuals).max(), 1 - 0.5 ** len(residuals)]) |

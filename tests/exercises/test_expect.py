@@ -1,0 +1,83 @@
+"""The sentences about wrong answers, by their numbers alone: each is true of all such answers."""
+
+import numpy as np
+import pytest
+from wrong_submissions import judged
+
+import course
+from expect import AnyOf, Call, give_all, looks_like, where_wrong
+
+RIGHT = np.array([[1.0, -2.0, 4.0], [0.5, 8.0, -3.0]])
+SQUARE = RIGHT[:, :2]
+RELU = course.read_course().find("06")
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "says"),
+    [
+        (None, RIGHT, "nothing came back"),
+        (-RIGHT, RIGHT, "the sign: every entry"),
+        (3 * RIGHT, RIGHT, "a factor: every entry is 3 x"),
+        (6.0, 3.0, "it is 2 x what it should be"),
+        (RIGHT + 10, RIGHT, "every entry is 10 too large"),
+        (RIGHT - 0.25, RIGHT, "every entry is 0.25 too small"),
+        (np.abs(RIGHT), RIGHT, "that is its absolute value"),
+        (RIGHT**2, RIGHT, "that is its square"),
+        (np.log(3.0), 3.0, "that is its logarithm"),
+        (0.2, 5.0, "that is 1 divided by it"),
+        (SQUARE.T, SQUARE, "that is its transpose"),
+        (RIGHT[::-1], RIGHT, "in the opposite order along axis 0"),
+        (np.roll(RIGHT, 1), RIGHT, "the right numbers are there, in other places"),
+        (RIGHT.ravel(), RIGHT, "the numbers are right, but their shape is (6,), and not (2, 3)"),
+        (RIGHT[0], RIGHT, "the shape: an array of shape (3,) came back"),
+        (0 * RIGHT, RIGHT, "nothing but zeros"),
+        (2, True, "True or False is asked for"),
+        (False, True, ""),
+        (1.0, "good", "a word is asked for"),
+        ("bad", "good", ""),
+        (0.0, 5.0, ""),
+        (RIGHT + np.arange(6).reshape(2, 3), RIGHT, ""),
+    ],
+)
+def test_a_wrong_answer_is_recognized_by_its_numbers(got, right, says):
+    assert looks_like(got, right).startswith(says) or says in looks_like(got, right)
+    assert bool(looks_like(got, right)) == bool(says)
+
+
+def test_places_are_told_where_some_entries_are_right():
+    got = RIGHT.copy()
+    got[1, 1] = 0
+    assert where_wrong(got, RIGHT) == "wrong at [1, 1]; right elsewhere"
+    got[0] = 7
+    assert where_wrong(got, RIGHT).endswith("[0, 2], and 1 more; right elsewhere")
+    for not_so in (RIGHT, RIGHT + 1, RIGHT.T, "words", None):
+        assert where_wrong(not_so, RIGHT) == ""
+
+
+@pytest.mark.parametrize(
+    ("band", "says"),
+    [
+        (lambda e: e < 2, "at most: <="),
+        (lambda e: e <= 1, "at most: <="),
+        (lambda e: e == 1, "2 is at most 2"),  # this, too, gives a mistake's answer to one of them
+        (lambda e: None, "nothing came back"),
+    ],
+    ids=["excludes the limit", "has a mistake", "gives one of its answers", "returns nothing"],
+)
+def test_a_mistake_is_known_by_all_answers_and_not_by_one(band, says):
+    def check(sub):
+        rows = [(Call(sub, "band", e), e <= 2, f"{e} is at most 2") for e in (1, 2, 3, 0)]
+        give_all(rows, {"at most: <=": AnyOf([True, False, False, True], [False] * 4)})
+
+    (result,) = judged(RELU, {"band": band}, checks=[check]).results
+    assert says in dict(result.lines)["look at"]
+
+
+def test_an_evasion_is_named_and_keeps_nothing():
+    def check(sub):
+        Call(sub, "f").gives(2.0, {"a slip": 3.0}, evasions={"the same for all": 4.0})
+
+    for answer, says, kept in ((3.0, "a slip", 1.0), (4.0, "the same for all", 0.0)):
+        with pytest.raises(AssertionError, match=says) as error:
+            check(type("Submission", (), {"f": staticmethod(lambda answer=answer: answer)}))
+        assert (error.value.share, error.value.kept) == (0.0, kept)
