@@ -32,6 +32,11 @@ def check(name: str) -> dict[str, Any]:
         show_here(in_words_of_a_page(outcome), again="change the code above, and press Check")
         if outcome.first_failing:
             say("the hints are below, one after the other", "stuck?")
+        else:
+            say(
+                "below, under 'When every check passes'; what the grading also tries is there",
+                "answer",
+            )
     return {
         "checks": (outcome.passed, outcome.total),
         "report": report.getvalue(),

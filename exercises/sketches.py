@@ -133,8 +133,8 @@ def plane(title: str, rule: Callable[..., bool], right: Callable[..., bool]) -> 
     drawn = [series(name, found[answers], area=True) for answers, name in ACCEPTED.items()]
     return {
         "title": title,
-        "across": axis("numeric", -1.25, 1.25),
-        "up": axis("analytic", -1.25, 1.25),
+        "across": axis("numeric", -1.2, 1.2),
+        "up": axis("analytic", -1.2, 1.2),
         "series": [one for one in drawn if one["points"]],
     }
 

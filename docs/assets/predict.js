@@ -1,8 +1,8 @@
 // Questions before what they ask about: the reader answers, then sees. There is no score; an answer stays
 // in this browser, until the reader is asked again or the question changes.
 //
-// In Markdown, and without scripts, it is a question and a folded answer. CONTRIBUTING.md says how to write
-// one. Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
+// In Markdown, and without scripts, it is a question and a folded answer (docs/exercises/new_exercise.md).
+// Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
 // words in bold of the answer are the truth.
 
 "use strict";

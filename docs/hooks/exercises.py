@@ -31,9 +31,11 @@ from grader.bundles import (  # noqa: E402
 
 LINE = re.compile(r"^<!-- exercise: (\S+) -->$", re.MULTILINE)
 README = re.compile(r"^--8<--\nexercises/(\w+)/README\.md\n--8<--\n", re.MULTILINE)
+HINTS = re.compile(r"^--8<--\nexercises/(\w+)/hints\.md\n--8<--\n", re.MULTILINE)
+NOT_FOUND = " { data-search-exclude }\n"  # for a heading: the search must not give answers away
 FOLDER = "assets/run/course"
 EDITOR = """\
-## Your file
+## Your file {{ data-search-exclude }}
 
 Write here, press *Check*, read, write on. *Run the file* shows what your file prints. It stays in
 this browser until you press *Start again*. *Download* gives you the file to hand in, *Download all*
@@ -97,8 +99,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if shown := README.search(markdown):
         exercise = read_course().find(shown[1])
         assert exercise, shown[1]
-        markdown += "\n" + ending(exercise)
-    return LINE.sub(editor, README.sub(readme, markdown))
+        markdown += "\n" + ending(exercise, in_a_page=bool(LINE.search(markdown)))
+    return LINE.sub(editor, HINTS.sub(hints, README.sub(readme, markdown)))
+
+
+def hints(snippet: re.Match[str]) -> str:
+    """Return the hints of an exercise."""
+    text = (COURSE / snippet[1] / "hints.md").read_text(encoding="utf-8")
+    return text.replace("## Hints\n", f"## Hints{NOT_FOUND}")
 
 
 def beginning(exercise: Exercise, *, in_a_page: bool) -> str:
@@ -114,17 +122,18 @@ def beginning(exercise: Exercise, *, in_a_page: bool) -> str:
     return re.sub(r"(\*\*Time\*\*.*\n\n)", lambda head: head[1] + block + "\n", text, count=1)
 
 
-def ending(exercise: Exercise) -> str:
+def ending(exercise: Exercise, *, in_a_page: bool) -> str:
     """Return the closing question with its answer, and what the grading also tries."""
-    text = "## When every check passes\n\n"
+    text = f"## When every check passes{NOT_FOUND}\n"
     if tried := heldout_of(exercise):
         text += (
             "The grading also tries what *Check* does not. Does your answer hold there, too?\n\n"
         )
         text += "".join(f"- {sentence}\n" for sentence in tried) + "\n"
+    where = " (Below your functions, and *Run the file* shows what it prints.)" * in_a_page
     return text + QUESTION.format(
         name=f"{exercise.name}_try",
-        question=f"**Try** {exercise.experiment}",
+        question=f"**Try** {exercise.experiment}{where}",
         summary="One answer",
         answer=answer_of(exercise),
     )

@@ -1,5 +1,6 @@
 """Leave out files of Material that this site does not use: half of its size."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -16,12 +17,22 @@ def on_post_page(output: str, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Remove the search in languages other than English, and source maps."""
+    """Remove the search in other languages, source maps, and what the search does not need."""
     scripts = Path(config.site_dir, "assets", "javascripts")
     shutil.rmtree(scripts / "lunr")
     for source_map in Path(config.site_dir, "assets").rglob("*.map"):
         source_map.unlink()
+    index = Path(config.site_dir, "search", "search_index.json")
+    index.write_text(_shorter(index.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _narrow(html: str) -> str:
     return re.sub(r">\n+<", "><", re.sub(r"\s*\n\s*", "\n", html))
+
+
+def _shorter(index: str) -> str:
+    """Leave out what only the look of a result needs: every page loads the whole index."""
+    data = json.loads(index)
+    for part in data["docs"]:
+        part["text"] = re.sub(r"\s+", " ", re.sub(r"</?code>", "", part["text"]))
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

@@ -60,6 +60,7 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
         for fence in FENCE.finditer(MARKED(source.read_text(encoding="utf-8")))
         if ".run" in fence[0].partition("\n")[0]
     ]
+    tab.wait_for_function("!document.querySelector('.arithmatex:not(:has(.katex))')")
     told = tab.evaluate(ASKED)
     (heading,), (said, shared) = told.pop("headings"), told.pop("described")
     assert "description:" not in heading, "its settings are not YAML"
@@ -76,6 +77,19 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     assert contrast_faults_of(tab, good) == []
     tab.set_viewport_size(NARROW)
     assert too_wide(tab) <= 0
+
+
+# The largest of each kind: without formulas, with formulas, of the reference, an exercise.
+LARGEST = ["", "exercises/18_low_precision/", "reference/check/", "stages/stage1_forward/"]
+MOST_BYTES = 1_500_000  # uncompressed, with the search index, before a Run button is pressed
+
+
+@pytest.mark.parametrize("path", LARGEST)
+def test_a_page_is_light(context, address, path):
+    sizes = []
+    context.on("response", lambda answer: sizes.append(len(answer.body())))
+    context.new_page().goto(address + path, wait_until="networkidle")
+    assert sum(sizes) < MOST_BYTES
 
 
 def test_no_two_pages_have_the_same_description(site):

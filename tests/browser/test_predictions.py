@@ -8,6 +8,7 @@ from conftest import FENCE
 from course import read_course
 
 from .conftest import NARROW, ROOT, WIDE, window
+from .test_pages import DARK, contrast_faults_of, faults_of
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -99,6 +100,18 @@ def test_on_a_phone_a_question_fits_and_can_be_touched(page):
     rows = tab.locator(".predict-options > div")
     assert min(row.bounding_box()["height"] for row in rows.all()) >= 44
     tab.set_viewport_size(WIDE)
+
+
+def test_axe_finds_nothing_serious_in_questions_that_are_answered(page):
+    for name in ("01_forward", "02_central"):
+        tab = page(f"exercises/{name}/")
+        one = Question(tab, name)
+        one.inputs.first.press("Space")
+        one.button.click()
+        assert faults_of(tab) == []
+        tab.evaluate(DARK)
+        assert contrast_faults_of(tab) == []
+        one.button.click()
 
 
 def test_without_scripts_a_question_and_its_answer_can_be_read(chromium, address):

@@ -5,7 +5,7 @@
 function drawPicture({ title, across, up, series }) {
   const { html, svg, short } = figures;
   const INKS = ["one", "two", "three"];
-  const RADII = [4, 2.5, 1.5]; // cells of an area are told apart without their color, too
+  const RADII = [4, 3, 2]; // cells of an area are told apart without their color, too
 
   const ticks = ({ from, to, log }) => {
     if (!log) return [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from)).map((at) => [at, short(at)]);

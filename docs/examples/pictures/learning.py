@@ -59,6 +59,6 @@ def drawn(*curves):
 def files():
     """Return the text of each file."""
     one = wrong()[0], drawing.RED, "", "", (150, 0.6)
-    two = wrong()[0], drawing.RED, "7 3", "with the wrong gradient", (150, 0.6)
+    two = wrong()[0], drawing.RED, "7 3", "with the wrong gradient", (150, 0.7)
     three = right()[0], drawing.BLUE, "", "with the right gradient", (150, 0.25)
     return {"learning.svg": drawn(one), "learning_both.svg": drawn(two, three)}
