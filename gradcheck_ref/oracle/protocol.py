@@ -281,8 +281,20 @@ def _length(array: Array) -> Any:
 
 @cache
 def functions() -> dict[str, Callable[..., Any]]:
-    """Return the zoo's functions by name."""
-    return {case.name: case.f for case in all_cases()}
+    """Return the zoo's functions by name, and the same in lower precision."""
+    exactly = {case.name: case.f for case in all_cases()}
+    return exactly | {
+        f"{name}_in_{np.dtype(dtype).name}": _inside(dtype, f)
+        for name, f in exactly.items()
+        for dtype in (np.float16, np.float32)
+    }
+
+
+def _inside(dtype: type[np.floating[Any]], f: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a function compute in lower precision, and return doubles."""
+    return lambda *inputs: np.asarray(f(*(np.asarray(x, dtype) for x in inputs)), dtype).astype(
+        float
+    )
 
 
 def verdict(request: Request) -> Reply:

@@ -125,7 +125,9 @@ class Summary:
         passed, of = self.score
         told = ", ".join(self._asked_of())
         whole, all_groups = self.whole
-        parts = [f"{passed} of {of}", f"{whole} of {all_groups} groups whole"]
+        guessed = sum(counts["guessed"] for counts in self._scored().values())
+        parts = [f"{passed} of {of} ({guessed} by guessing)"]
+        parts.append(f"{whole} of {all_groups} groups whole")
         if self.grade is not None:
             parts.append(f"score {math.floor(100 * self.grade)} %")  # only a perfect score is 100
         for count, name in (
@@ -275,6 +277,7 @@ class Summary:
             "no_result": self.no_result,
             "passed": passed,
             "of": of,
+            "guessed": sum(counts["guessed"] for counts in self._scored().values()),
             "whole_groups": self.whole[0],
             "score": self.grade,
             "not_drawn": list(self.undrawn),

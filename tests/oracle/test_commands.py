@@ -27,7 +27,8 @@ import json, sys
 
 def quotient(a, f_a, b, f_b):
     run = float(b) - float(a)
-    return {"slope": repr((float(f_b) - float(f_a)) / run)} if run > 0 else {"refused": "no step"}
+    refused = not 0 < run < float("inf")
+    return {"refused": "x or h"} if refused else {"slope": repr((float(f_b) - float(f_a)) / run)}
 
 for line in sys.stdin:
     request = json.loads(line)
@@ -145,7 +146,7 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
 def test_vectors_can_be_drawn_and_a_failure_can_be_repeated(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0
-    assert "v1.2, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
+    assert "v1.3, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
     wrong = [*PLAIN[:-1], PLAIN[-1].replace("/ run", "/ (run * (1 + 1e-9))")]
     done = command("test", "--random", "60", "--seed", "7", *wrong)
     assert done.returncode == 1
@@ -156,13 +157,13 @@ def test_vectors_can_be_drawn_and_a_failure_can_be_repeated(command):
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(("count", "missing"), [(2, 18), (34, 1), (35, 0)])
+@pytest.mark.parametrize(("count", "missing"), [(2, 19), (34, 1), (35, 0)])
 def test_too_few_drawn_vectors_per_group_give_no_result(count, missing, command):
     done = command("test", "--random", str(count), *ALL)
     assert done.returncode == (2 if missing else 0)
     assert ("no result, since " in done.stdout) == bool(missing)
     if missing:
-        assert f"no result, since {missing} of 20 groups were not drawn\n" in done.stdout
+        assert f"no result, since {missing} of 21 groups were not drawn\n" in done.stdout
         assert "--random 35 draws every group" in done.stderr
         (line,) = re.findall("^not drawn: (.*)$", done.stdout, re.MULTILINE)
         assert len(line.split(", ")) == missing

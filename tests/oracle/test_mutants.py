@@ -190,6 +190,7 @@ FILES = {
         [*slips_shown(), *((c, n) for c, n in clients_shown() if c.kind != "comparisons")]
     ),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
+    "verdict_results.txt": lambda: RESULTS["verdict_results"](MADE / "results" / "verdicts"),
 }
 
 

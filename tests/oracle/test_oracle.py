@@ -126,6 +126,10 @@ PUBLISHED = {
     "v1.2/compare": "23fafdd00ebfd2fd",
     "v1.2/escalate": "7cfb47ba5e99a126",
     "v1.2/verdict": "dbde10a9b8a9fa2e",
+    "v1.3/stencil": "5be91672e204df79",
+    "v1.3/compare": "1c42aae1f3e6feeb",
+    "v1.3/escalate": "4addd2f4c5b2e248",
+    "v1.3/verdict": "9b3e2aadae7f966a",
 }
 
 
@@ -208,7 +212,7 @@ def replies(kind):
 @pytest.mark.parametrize("group", sorted({v.group for v in load_vectors()}))
 def test_this_package_answers_like_the_oracle(group):
     met = [(v, reply) for v, reply in replies(group.split("/")[0]) if v.group == group]
-    assert len(met) > 1
+    assert met
     for vector, reply in met:
         outcome = judge(vector, reply)
         assert outcome.status in ("passed", "ambiguous"), outcome

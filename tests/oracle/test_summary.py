@@ -59,8 +59,9 @@ def test_the_text_has_groups_flags_failures_and_the_sentence():
     escalate = sum(v.kind == "escalate" for v in VECTORS.values())
     assert f"not asked, since its hello does not promise them: {escalate} escalate" in text
     assert text.endswith(
-        "my-checker 1.2 passes gradcheck-ref vectors v1.2 (compare/torch in part, stencil/central "
-        "in part, stencil/forward in part): 1 of 3, 2 of 3 groups whole, score 50 %\n"
+        "my-checker 1.2 passes gradcheck-ref vectors v1.3 (compare/torch in part, stencil/central "
+        "in part, stencil/forward in part): 1 of 3 (1 by guessing), 2 of 3 groups whole, score "
+        "50 %\n"
     )
 
 
@@ -101,7 +102,8 @@ def test_the_denominator_does_not_depend_on_the_replies():
     summary = Summary(a_run(passed(SLOPE), malformed))
     assert summary.score == (1, 1)
     assert not summary.right
-    assert "1 of 1, 1 of 2 groups whole, score 100 %, 1 protocol error" in summary.sentence
+    said = "1 of 1 (0 by guessing), 1 of 2 groups whole, score 100 %, 1 protocol error"
+    assert said in summary.sentence
     assert "ambiguous, but to be answered all the same: 1" in summary.text()
 
 
@@ -150,7 +152,8 @@ def test_an_expected_failure_is_accepted_and_its_passing_is_not():
     run = a_run(passed(SLOPE), FAILED)
     summary = Summary(run, expected=[TIE.id])
     assert summary.right
-    assert "1 of 2, 1 of 2 groups whole, score 50 %, 1 expected failure" in summary.sentence
+    said = "1 of 2 (0 by guessing), 1 of 2 groups whole, score 50 %, 1 expected failure"
+    assert said in summary.sentence
     assert "FAILED" not in summary.text()
     assert "<failure" not in summary.junit()
     summary = Summary(run, expected=[TIE.id, SLOPE.id])
@@ -224,7 +227,7 @@ def test_part_of_a_kind_is_named_by_its_groups():
     asked = [v for v in VECTORS.values() if v.kind == "stencil" or v.group == "compare/torch"]
     summary = Summary(a_run(*map(passed, asked)))
     of = len([v for v in asked if v.counts])
-    assert f"v1.2 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
+    assert f"v1.3 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
     assert [line.split()[0] for line in summary.text().splitlines()[1:3]] == [
         "stencil:",
         "compare/torch",

@@ -2,8 +2,9 @@
 
     python docs/examples/oracle/judge_all.py [--peers PYTHON]
 
-This package, the examples in Python, JavaScript, C and Rust, and the rules of the libraries that
-PYTHON has. What cannot be started is left as it was stored. Ends with 1 if one is not right.
+This package, the examples in Python, JavaScript, C and Rust, and the rules and the checkers of the
+libraries that PYTHON has. What cannot be started is left as it was stored. Ends with 1 if one that
+ought to be right is not; the checkers of the libraries are not.
 """
 
 import argparse
@@ -14,11 +15,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 RESULTS = HERE / "results"
+CHECKERS = {  # the clients of verdicts.py
+    "one-sided": "a one-sided difference, step 1.5e-8",
+    "torch": "torch `gradcheck`, rtol of the question",
+    "torch-defaults": "torch `gradcheck`, its defaults",
+    "jax": "JAX `check_vjp`, rtol of the question",
+    "jax-defaults": "JAX `check_vjp`, its defaults",
+    "hips": "HIPS autograd `check_grads`",
+    "check_grad": "SciPy `check_grad`, against rtol of the claim's length",
+    "approx_fprime": "SciPy `approx_fprime`",
+    "differentiate": "SciPy `differentiate.jacobian`",
+}
+TOLD = 3  # flags in a cell
 
 
 def commands(folder, python):
@@ -42,6 +56,41 @@ def stored(run, date):
     kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "whole_groups")}
     kept["score"] = math.floor(100 * run["score"])
     return json.dumps({**kept, "date": date, "groups": groups}, indent=1) + "\n"
+
+
+def stored_verdicts(run, date):
+    """Shorten the run of a checker to the right claims it refuses and the wrong ones it passes."""
+    wrong = {"refuses": Counter(), "lets_pass": Counter()}
+    counts = dict.fromkeys(wrong, 0)
+    for outcome in run["outcomes"]:
+        if outcome["status"] in ("failed", "error"):
+            way = "refuses" if outcome["expected"]["result"] == "valid" else "lets_pass"
+            counts[way] += 1
+            wrong[way].update(set(outcome["flags"]) - {"Truth", "RoundedClaim"})
+    kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "guessed")}
+    kept |= {"score": math.floor(100 * run["score"]), "date": date, **counts}
+    kept["flags"] = {way: dict(flags.most_common(TOLD)) for way, flags in wrong.items()}
+    return json.dumps(kept, indent=1) + "\n"
+
+
+def verdict_results(folder):
+    """Tell the stored runs of the checkers as a table."""
+    lines = ["| checker | version | passed | score | refuses right ones | lets wrong ones pass |"]
+    lines.append("| --- " * 6 + "|")
+    runs = [(name, json.loads((folder / f"{name}.json").read_text("utf-8"))) for name in CHECKERS]
+    for name, run in sorted(runs, key=lambda pair: -pair[1]["score"]):
+        library = " ".join(run["implementation"].split()[:2])
+        cells = [
+            f"{run[way]}: {', '.join(f'{flag} {n}' for flag, n in run['flags'][way].items())}"
+            if run[way]
+            else "0"
+            for way in ("refuses", "lets_pass")
+        ]
+        passed = f"{run['passed']} of {run['of']} ({run['guessed']} by guessing)"
+        lines.append(
+            f"| {CHECKERS[name]} | {library} | {passed} | {run['score']} % | {' | '.join(cells)} |"
+        )
+    return "\n".join(lines)
 
 
 def results(folder):
@@ -93,7 +142,16 @@ def main():
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     python = parser.parse_args().peers
     judge = [sys.executable, "-m", "gradcheck_ref", "oracle", "test", "--json", "--timeout", "60"]
-    wrong = 0
+    today, wrong = datetime.date.today().isoformat(), 0
+    for name in CHECKERS:
+        command = [python, str(HERE / "verdicts.py"), name]
+        done = subprocess.run([*judge, "--", *command], capture_output=True, text=True)
+        if done.returncode == 2:
+            print(f"{name}: left as it was; {done.stderr.splitlines()[-1]}")
+            continue
+        run = json.loads(done.stdout)
+        (RESULTS / "verdicts" / f"{name}.json").write_text(stored_verdicts(run, today), "utf-8")
+        print(run["sentence"])
     with tempfile.TemporaryDirectory() as folder:
         for name, command in commands(folder, python):
             done = subprocess.run([*judge, "--", *command], capture_output=True, text=True)
@@ -101,11 +159,12 @@ def main():
                 print(f"{name}: left as it was; {done.stderr.splitlines()[-1]}")
                 continue
             run = json.loads(done.stdout)
-            today = datetime.date.today().isoformat()
             (RESULTS / f"{name}.json").write_text(stored(run, today), encoding="utf-8")
             print(run["sentence"])
             wrong += not run["right"]
     (HERE / "results.txt").write_text(results(RESULTS) + "\n", encoding="utf-8")
+    table = verdict_results(RESULTS / "verdicts")
+    (HERE / "verdict_results.txt").write_text(table + "\n", encoding="utf-8")
     return 1 if wrong else 0
 
 

@@ -7,20 +7,14 @@ from fractions import Fraction
 from typing import Any
 
 from .edges import Row, edge_rows
+from .escalate import EXTREME_TOLERANCE
 from .layout import Vector, arranged, file_of, flat, shape
 from .numbers import CLEAR, UndecidedError, exact, finite, is_double, text, texts, ulps
 from .rules import RULES, Decision, RefusedError, Rule
+from .stencil import FOUR_AXES
 
 HEADER = "Two gradients and a rule with its tolerances. How large is the error, and are they close?"
-NOTES = {
-    "InTurn": ("STATE",
-        "Questions that follow one another: the same entries with other tolerances, NaN before "
-        "numbers, several entries before one.",
-        "What one question gave is kept for the next."),
-    "FloorLeftOut": ("TOLERANCE",
-        "The floor is left out, and so it is 0.",
-        "A usual floor, or that of the question before, in its place."),
-}  # fmt: skip
+NOTES = {"FourAxes": FOUR_AXES, "ExtremeTolerance": EXTREME_TOLERANCE}
 
 
 INF, NAN, TINY = math.inf, math.nan, 5e-324

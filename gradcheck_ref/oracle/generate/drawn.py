@@ -13,10 +13,10 @@ from random import Random
 from typing import Any
 
 from . import compare, escalate, stencil, verdict
-from .edges import EDGES, SUM_RULES, Row
-from .functions import FUNCTIONS, NUMBERS, WEIGHED, Function, Point
+from .edges import BAD, BY_ENTRY, EDGES, SUM_RULES, Row
+from .functions import DEEP, ELSEWHERE, EXTREME, FUNCTIONS, NUMBERS, WEIGHED, Function, Point
 from .layout import Vector, arranged, flat, mapped
-from .numbers import UndecidedError, rounded, with_all_digits
+from .numbers import UndecidedError, finite, rounded, with_all_digits
 from .rules import RULES, Rule
 
 MOST_TRIES = 200  # for one vector; if all fail, there is a mistake in this module
@@ -102,25 +102,31 @@ def _number(chance: Random) -> float:
 
 
 def _tolerance(chance: Random, usual: float) -> float:
-    binary = chance.choice((0.5, 0.25, 0.125, 0.75, 3.0, 2.0**-10, 2.0**-20))
+    binary = chance.choice((0.5, 0.25, 0.125, 0.75, 3.0, 16.0, 300.0, 2.0**-10, 2.0**-20))
     return chance.choice((0.0, usual, binary, binary, chance.uniform(0, 1)))
 
 
 def _near_one(chance: Random) -> float:
     """Draw a number near 1, mostly very near: on an edge or next to it."""
     beside = chance.choice((1, -1)) * 2.0 ** -chance.randint(1, 45)
-    return chance.choice((0.0, 0.5, 1.0, 1.0 + beside, 1.0 + beside, 1.5, 2.0))
+    return chance.choice((0.0, 0.5, 1.0, 1.0, 1.0, 1.0 + beside, 1.0 + beside, 1.5, 2.0))
 
 
 # --- the kinds -----------------------------------------------------------------------------------
 
 
 def _compare(chance: Random, rule: Rule) -> Vector:
-    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 17, 130))
+    if chance.random() < 0.12:
+        return _odd_comparison(chance, rule)
+    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 16, 17, 130))
     rtol, atol = _tolerance(chance, rule.rtol), _tolerance(chance, rule.atol)
     if rule.name == "jax":  # which takes 1e-7 for an rtol of 0, as NumPy's tests do
         rtol = rtol or rule.rtol
-    floor = chance.choice((0.0, 1e-8, 0.5, 1.0)) if rule.floor is not None else None
+    floor = (
+        chance.choice((0.0, 1e-8, 0.5, 1.0, 8.0, 1e305, 2.0**-70))
+        if rule.floor is not None
+        else None
+    )
     left_out = rule.floor is not None and chance.random() < 0.25
     floor = 0.0 if left_out else floor
     numeric = [_number(chance) for _ in range(count)]
@@ -141,8 +147,18 @@ def _compare(chance: Random, rule: Rule) -> Vector:
         else:
             allowed = max(atol, rtol * abs(y) * EDGES[rule.name].far, rtol * (floor or 0.0))
         analytic[k] = y + chance.choice((1, -1)) * allowed * near
-    for _ in range(int(chance.random() < 0.15)):
-        odd = chance.choice((math.nan, math.inf, -math.inf, 0.0, -0.0, 3e-310, -1e-310))
+    if chance.random() < 0.3:  # in one gradient or in both
+        at, odd = chance.randrange(count), chance.choice((math.nan, math.inf, math.inf, -math.inf))
+        sides = chance.choice(((analytic,), (numeric,), (analytic, numeric)))
+        for side in sides:
+            side[at] = odd
+        if chance.random() < 0.5:  # and so little else that it decides
+            for k in range(count):
+                analytic[k] = analytic[k] if k == at else numeric[k]
+        if sides == (analytic,) and chance.random() < 0.4 and rule.name in SUM_RULES:
+            numeric[at], rtol = 1e308, 16.0  # the allowed error is infinite, too
+    elif chance.random() < 0.1:
+        odd = chance.choice((0.0, -0.0, 3e-310, -1e-310))
         chance.choice((analytic, numeric))[chance.randrange(count)] = odd
     shape = _shape(chance, count)
     other = _shape(chance, count) if chance.random() < 0.05 else shape
@@ -150,10 +166,30 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     return compare.vector_for(rule, Row("drawn", a, n, (), rtol, atol, floor, left_out))
 
 
+def _odd_comparison(chance: Random, rule: Rule) -> Vector:
+    """Draw a bad tolerance, no entries, or tolerances of 0 and the smallest error there is."""
+    odd = chance.choice((math.nan, math.inf, -0.5))
+    given = chance.choice(((0.25, 0.5), (0.0, 0.0), (16.0, 1e300)))
+    entries = chance.choice(([], [1.5], [2.0, -0.5]))
+    if rule.name == "reference" and chance.random() < 0.6:
+        given = chance.choice(((odd, 0.5), (0.5, odd)))
+        return compare.vector_for(rule, Row("drawn", entries, entries, BAD, *given))
+    if rule.name != "ceres" and chance.random() < 0.4:  # which does not say what it does then
+        floor = 1e305 if rule.floor is not None else None
+        return compare.vector_for(rule, Row("drawn", [], [], ("NothingCompared",), *given, floor))
+    tiny = chance.choice((5e-324, -5e-324, 1e-323))
+    sides = chance.choice((([1.0, tiny], [1.0, 0.0]), ([0.0], [tiny]), ([tiny, -2.0], [0.0, -2.0])))
+    if rule.name not in BY_ENTRY or (rule.name == "jax" and any(sides[1])):
+        raise UndecidedError("its square vanishes, or JAX takes another rtol")
+    return compare.vector_for(rule, Row("drawn", *sides, ("Subnormal",), 0.0, 0.0, 0.0))
+
+
 def _shape(chance: Random, count: int) -> tuple[int, ...]:
     """Draw a shape for this many entries: mostly a row, or a number, a matrix, or more."""
     shapes = [(1, count), (count, 1), (count, 1, 1), *([()] * 3 if count == 1 else [])]
     shapes += [(2, count // 2), (count // 2, 1, 2)] if count % 2 == 0 else []
+    shapes += [(1, count, 1, 1), (1, 2, count // 2, 1)] if count % 2 == 0 else []
+    shapes += [(2, 2, 1, count // 4), (2, count // 4, 2, 1)] * 2 if count % 4 == 0 else []
     return chance.choice([(count,), (count,), (count,), *shapes])
 
 
@@ -183,9 +219,11 @@ def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
     if chance.random() < 0.5:  # samples as small as the step: no sum of them hides a distance
         f = _beside(x, f)
     row = stencil.Row("drawn", f, x, h)
+    if not formula.nominal and chance.random() < 0.12:
+        return stencil.refused(chance.choice(stencil.REFUSED))
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
-    if chance.random() < 0.1:
+    if chance.random() < 0.15:
         edge = x + chance.choice((-1.5, -0.5, 0.5, 1.5)) * h
         outside = chance.choice((math.nan, math.inf))
         row = stencil.Row("drawn", stencil.only_where(lambda v: v < edge, row.f, outside), x, h)
@@ -195,26 +233,47 @@ def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
 
 def _weighted(chance: Random) -> Vector:
     x, h = _place(chance)
+    if chance.random() < 0.1:
+        return stencil.refused(chance.choice(stencil.REFUSED), [1.0, -2.0])
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
-    shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 17)))
+    shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 8, 16, 17)))
     fs = tuple(_polynomial(chance) for _ in range(math.prod(shape)))
     if chance.random() < 0.7:  # small samples: their rounding hides no step
         fs = tuple(_beside(x, f) for f in fs)
-    upstream = tuple(chance.choice((0.0, _binary(chance, 2), _binary(chance, 2))) for _ in fs)
-    return stencil.weighted_vector(stencil.Weighted("drawn", fs, upstream, x, h, shape))
+    times = chance.choice((1.0, 1.0, 1.0, *stencil.EXTREMES))
+    upstream = [chance.choice((0.0, _binary(chance, 2), _binary(chance, 2))) * times for _ in fs]
+    at, kind = chance.randrange(len(fs)), chance.random()
+    flags: tuple[str, ...] = ("ExtremeUpstream",) if times != 1 else ()
+    if kind < 0.12:
+        upstream[at], flags = chance.choice((math.nan, math.inf, -math.inf)), ("NonfiniteUpstream",)
+    elif kind < 0.3:  # NaN or an infinity on one side, or on both
+        beyond, odd = chance.choice((-1, 1)), chance.choice((math.nan, math.inf, -math.inf))
+        inside = chance.choice((lambda v: (v - x) * beyond <= 0, lambda v: v == x))
+        fs = (*fs[:at], stencil.only_where(inside, fs[at], odd), *fs[at + 1 :])
+    return stencil.weighted_vector(
+        stencil.Weighted("drawn", fs, tuple(upstream), x, h, shape, flags)
+    )
 
 
 def _walk(chance: Random, step: str) -> Vector:
     x, h = _place(chance)
     nominal = step == "nominal"
+    if not nominal and chance.random() < 0.15:
+        return escalate.refused(*chance.choice(escalate.REFUSED))
     if len({x + k * h for k in escalate.OFFSETS}) < len(escalate.OFFSETS):
         raise UndecidedError("half the step vanishes")
-    row = escalate.Row("drawn", _polynomial(chance), x, h, 0.0)
+    f, times = _polynomial(chance), chance.choice((1, 1, 1, 1, Fraction(1, 2**100), 2**700))
+    row = escalate.Row("drawn", lambda v: f(v) * times, x, h, 0.0)
     rtol, atol = _tolerance(chance, 0.1), _tolerance(chance, 0.01)
-    slope = rounded(chance.choice(escalate.slopes_of(row, nominal=nominal)))
+    slopes = escalate.slopes_of(row, nominal=nominal)
+    if not all(map(finite, slopes)):
+        raise UndecidedError("a sample overflows")
+    slope = rounded(chance.choice(slopes))
     off = (atol + rtol * abs(slope)) * chance.choice((_near_one(chance), 5.0, 50.0))
     claim = slope + chance.choice((1, -1)) * off
+    if chance.random() < 0.08:
+        claim = chance.choice((math.nan, math.inf, -math.inf))
     if chance.random() < 0.4:  # TVM's central slope uses the middle sample, so the answer is open
         k = chance.choice([k for k in (*escalate.OFFSETS, 0.0, 0.0) if k or not nominal])
         odd = chance.choice((math.nan, math.nan, math.inf, -math.inf))
@@ -229,21 +288,29 @@ FACTORS = (1e-6, 1e-6, 1e-5, 1e-4, 1e-3)
 
 def _verdict(chance: Random, function: Function) -> Vector:
     more = [at for _, known, at in NUMBERS if known.name == function.name]
-    more += [at for known, at in WEIGHED if known.name == function.name]
+    special: Any = (*WEIGHED, *ELSEWHERE, *DEEP)
+    # Where an input is 0, a slope may be 0 that is not told from one of 1e-30.
+    special = [(known, at) for known, at in special if 0.0 not in flat(at.inputs[0])]
+    more += [at for known, at in special if known.name == function.name]
     point = chance.choice((*function.points, *more))
 
     def moved(value: Any) -> Any:
-        return value if isinstance(value, int) else round(value * chance.uniform(0.85, 1.15), 3)
+        return (
+            value if isinstance(value, int) else float(f"{value * chance.uniform(0.85, 1.15):.4g}")
+        )
 
     first, *rest = (mapped(moved, x) for x in point.inputs)
     if function.name in UNEVEN:  # so that the gradients of two inputs differ in size
         times = chance.choice((1, 0.001, 1000))
         first = mapped(lambda v: v * times, first)
 
+    times = chance.choice((1.0, 1.0, 1.0, 1.0, *EXTREME))
+
     def weight(u: float) -> float:
-        several = isinstance(point.upstream, list)  # 0 for one output leaves nothing to check
+        # 0 for one output leaves nothing to check; 0 beside 1e-30 may be what rounding leaves.
+        several = len(flat(point.upstream)) > 1 and times >= 1
         factors = (1.0, -1.0, 2.5, round(chance.uniform(0.2, 3), 3), 0.0 if several else 0.5)
-        return u * chance.choice(factors)
+        return u * chance.choice(factors) * times
 
     point = Point((first, *rest), mapped(weight, point.upstream))
     truth = verdict.gradient(function, point)
@@ -264,7 +331,8 @@ def _verdict(chance: Random, function: Function) -> Vector:
         claim = verdict.one_changed(doubles, k, at, odd)
         return verdict.vector_for("drawn", {"NonfiniteClaim"}, point, claim, "invalid", rtol)
     if kind < 0.5:
-        other = mapped(lambda u: u * chance.choice((1, 1, -1, 0)), point.upstream)
+        factors = (1, 1, -1, 0) if times >= 1 else (1, 1, -1)
+        other = mapped(lambda u: u * chance.choice(factors), point.upstream)
         claim = verdict.doubles_of(verdict.gradient(function, Point(point.inputs, other)))
         if not verdict.is_wrong(truth, claim, rtol):
             raise UndecidedError("the upstream gradient is the same")

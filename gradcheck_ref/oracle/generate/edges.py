@@ -84,6 +84,8 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
     yield from ONE_RULE.get(rule.name, ())
     yield from _small(rule)
     yield from _deep(rule)
+    yield from _four_axes(rule)
+    yield from _extreme(rule)
     yield from _in_turn(rule)
 
 
@@ -268,6 +270,72 @@ def _deep(rule: Rule) -> Iterator[Row]:
     yield Row("2 by 1 by 2 against 2 by 2", arranged([1.0] * 4, (2, 1, 2)), [[1.0] * 2] * 2, shape)
 
 
+def _four_axes(rule: Rule) -> Iterator[Row]:
+    edge, tolerance = EDGES[rule.name], {"scipy": (0.0, 0.25), "jax": (QUARTER / 16, 0.0)}
+    given = tolerance.get(rule.name, (QUARTER, 0.0))
+    far = 4.0 if rule.name in ("tvm", "scipy") else edge.far
+    flags, shapes = ("EveryEntry", "FourAxes"), ("Shape", "FourAxes")
+    ones = arranged([1.0] * 16, (2, 2, 2, 2))
+    for at in (0, 6, 9, 15):
+        entries = arranged((far if k == at else 1.0 for k in range(16)), (2, 2, 2, 2))
+        yield Row(f"entry {at} of 2 by 2 by 2 by 2 is beyond", entries, ones, flags, *given, 0.0)
+    close = 1.125 if rule.name == "scipy" else 1.75 if rule.name == "tvm" else edge.close
+    entries = arranged((close if k == 11 else 1.0 for k in range(16)), (2, 2, 2, 2))
+    yield Row("entry 11 of 2 by 2 by 2 by 2 is off, yet within", entries, ones, flags, *given, 0.0)
+    if rule.name in ("jax", "tvm"):
+        within = (0.0, QUARTER) if rule.name == "tvm" else (0.0, QUARTER / 8)
+        yield Row("2 by 2 by 2 by 2: atol for 16 entries", entries, ones, flags, *within, 0.0)
+    yield Row("2 by 2 by 2 by 2, equal", ones, ones, flags, *given, 0.0)
+    uneven = arranged([1.0] * 6, (1, 2, 3, 1))
+    yield Row("1 by 2 by 3 by 1, equal", uneven, uneven, flags, *given, 0.0)
+    for a, n in (
+        ((2, 2, 2, 2), (2, 2, 4)), ((2, 2, 2, 2), (4, 2, 2)), ((2, 1, 2, 2), (2, 2, 2)),
+        ((2, 2, 2), (2, 2, 2, 1)), ((1, 2, 2, 2), (2, 2, 2)), ((1, 2, 3, 1), (1, 2, 1, 3)),
+        ((1, 2, 1, 3), (1, 2, 3, 1)), ((1, 1, 1, 1), ()), ((1,), (1, 1, 1, 1)),
+        ((2, 2, 2, 1), (2, 2, 2, 3)), ((1, 2, 2, 2), (2, 2, 2, 2)),
+    ):  # fmt: skip
+        sizes = [" by ".join(map(str, side)) or "a number" for side in (a, n)]
+        claimed, numeric = (arranged([1.0] * math.prod(side), side) for side in (a, n))
+        yield Row(f"four axes: {' against '.join(sizes)}", claimed, numeric, shapes)
+
+
+def _extreme(rule: Rule) -> Iterator[Row]:
+    """Tolerances and floors that are very large, or 0 beside the smallest error there is."""
+    wide = ("ExtremeTolerance",)
+    if rule.name in (*SUM_RULES, "tvm"):
+        yield Row("rtol 16: within", [16.5], [1.0], wide, 16.0, 0.0)
+        yield Row("rtol 16: beyond", [-16.5], [1.0], wide, 16.0, 0.0)
+    if rule.name in (*SUM_RULES, "hips", "tvm", "scipy"):
+        yield Row("atol 300: within", [280.0], [1.0], wide, 0.0, 300.0)
+        yield Row("atol 300: beyond", [-320.0], [1.0], wide, 0.0, 300.0)
+        yield Row("3e-21 against 1e-21 is beyond", [3e-21], [1e-21], wide, 0.0, 1e-21)
+    if rule.name in SUM_RULES:
+        yield Row("1.5e305 against 1e305: within", [1.5e305], [1e305], wide, 0.75, 0.0)
+        yield Row("1.5e305 against 1e305: beyond", [1.5e305], [1e305], wide, 0.25, 0.0)
+    if rule.name in BY_ENTRY:
+        rows = [([TINY], [0.0]), ([0.0], [-TINY])] + [([TINY], [1e-323])] * (rule.name != "jax")
+        for a, n in rows:
+            said = f"tolerances 0: {a[0]:g} against {n[0]:g}"
+            yield Row(said, a, n, (*wide, "Subnormal"), 0.0, 0.0, 0.0)
+    if rule.name == "hips":
+        yield Row("rtol 16, opposite signs: within", [1.0], [-0.875], wide, 16.0, 0.0)
+        yield Row("rtol 16, opposite signs: beyond", [1.0], [-0.9375], wide, 16.0, 0.0)
+    if rule.name == "ceres":
+        yield Row("rtol 16 where one is 0: within", [0.0], [15.0], wide, 16.0)
+        yield Row("rtol 16 where one is 0: beyond", [17.0], [0.0], wide, 16.0)
+    if rule.name.startswith("cs231n"):
+        yield Row("rtol 16: opposite signs are within", [1.0, -4.0], [-1.0, 2.0], wide, 16.0, 0.0)
+    if rule.floor is not None:
+        for floor in (8.0, 1e10, 1e305, 2.0**-70):
+            said = f"floor {floor:.3g}"
+            yield Row(f"{said}: within", [floor / 8], [0.0], wide, QUARTER, 0.0, floor)
+            yield Row(f"{said}: beyond", [0.0], [-floor / 2], wide, QUARTER, 0.0, floor)
+    if rule.empty is not None:
+        for rtol, atol in ((0.0, 0.0), (16.0, 1e300)):
+            said = f"no entries, rtol {rtol:g}, atol {atol:g}"
+            yield Row(said, [], [], (*wide, "NothingCompared"), rtol, atol)
+
+
 def _in_turn(rule: Rule) -> Iterator[Row]:
     """Consecutive rows: nothing of one question affects the next."""
     in_turn, off, narrow = ("InTurn",), 1.0 + 2.0**-20, 2.0**-30
@@ -344,6 +412,11 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("rtol is infinite", [1.0], [1.0], BAD, INF, 0.5),
         Row("atol is infinite", [1.0], [1.0], BAD, 0.5, INF),
         Row("rtol is -0, which is 0", [1.25], [1.0], GIVEN, -0.0, 0.375),
+        *(Row(f"no entries, {said}", [], [], (*BAD, "NothingCompared"), *given)
+            for said, given in (
+                ("rtol is NaN", (NAN, 0.5)), ("atol is NaN", (0.5, NAN)),
+                ("rtol is negative", (-0.25, 0.5)), ("atol is infinite", (0.5, INF)),
+            )),
     ],
     "jax": [
         Row("one number: its size is 1", 1.25, 1.0, NUMBER, 0.125, 0.25),
@@ -353,6 +426,9 @@ ONE_RULE: dict[str, list[Row]] = {
         Row("atol counts no more than six times", *OFF_IN_SIX, EVERY, 0.0, 0.0625),
         Row("rtol counts no more than six times", *OFF_IN_SIX, EVERY, 0.0625, 0.0),
         Row("NaN against NaN, and another is wrong", [NAN, 2.0], [NAN, 1.0], ("NaNOnBothSides",)),
+        Row("the error overflows, the allowance too", [1.7e308], [-1.7e308], (), 2.0, 1.7e308),
+        Row("both are finite, only their difference is not", [1.7e308, 1.0], [-1.7e308, 1.0], (),
+            1.0, 1.0),
         *_sizes(),
         *_counted(),
     ],

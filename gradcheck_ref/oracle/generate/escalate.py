@@ -23,25 +23,23 @@ from .numbers import (
     ulps,
     values_at,
 )
-from .stencil import EXP, LARGE_PLACE, LOG, decimal, only_where
+from .stencil import EXP, LOG, decimal, only_where
 
 HEADER = (
     "A function is sampled at x - h, x - h/2, x, x + h/2, x + h, and a slope is claimed. A forward "
     "difference is made central, and then five-point (with h and h/2), but each only where the "
     "slope before disagrees with the claim. Which order is reached, and which slope?"
 )
+EXTREME_TOLERANCE = (
+    "TOLERANCE",
+    "A tolerance or a floor is above 10 or 1e300, or 0 beside the smallest error there is.",
+    "Tolerances are cut to a range, or a small number is added to them.",
+)
 NOTES = {
-    "OneOddSample": ("NONFINITE",
-        "One of the five samples is NaN or infinite, and the walk meets it at its place, or "
-        "never.",
-        "A step of the walk is skipped, or the walk ends early."),
-    "FartherOff": ("ESCALATION",
-        "The slope that is told is farther from the claim than the one before it.",
-        "The walk goes back, or wants every step to be better than the one before."),
-    "InTurn": ("STATE",
-        "Questions that follow one another, equal but for the tolerances or the claim.",
-        "What one question gave is kept for the next."),
-    "LargePlace": LARGE_PLACE,
+    "ExtremeTolerance": EXTREME_TOLERANCE,
+    "ExtremeScale": ("RANGE",
+        "Slopes are far below or above 1.",
+        "A small number is added to the tolerance, or large slopes are taken for infinite."),
 }  # fmt: skip
 
 ORDERS: list[Any] = [1, 2, 4]
@@ -151,6 +149,21 @@ EDGES: list[Edge] = [  # claims on both sides of every edge
         for claim in (0.0, 1.0, -1.0, 7.0)
     ),
 ]
+FAINT = Row("x / 2^100", lambda x: x / 2**100, 0.25, 0.0625, 2.0**-100)
+STEEPEST = Row("2^1000 x", lambda x: x * 2**1000, 0.25, 0.0625, 2.0**1000)
+WIDE, SCALE = ("ExtremeTolerance",), ("ExtremeScale",)
+EXTREMES: list[Edge] = [  # for both kinds of step
+    (LINE, 15.0, "within rtol 12", 12.0, 0.0, WIDE),
+    (LINE, 17.5, "beyond rtol 12", 12.0, 0.0, WIDE),
+    (LINE, 200.0, "within atol 256", 0.0, 256.0, WIDE),
+    (LINE, -300.0, "beyond atol 256", 0.0, 256.0, WIDE),
+    (LINE, 1e290, "within atol 1e300", 0.0, 1e300, WIDE),
+    (FAINT, 2.0**-100, "the truth, rtol 1/4", 0.25, 0.0, SCALE),
+    (FAINT, 1.5 * 2.0**-100, "beyond rtol 1/4", 0.25, 0.0, SCALE),
+    (FAINT, 0.0, "0, beyond rtol 1/4", 0.25, 0.0, SCALE),
+    (STEEPEST, 1.125 * 2.0**1000, "within rtol 1/4", 0.25, 0.0, SCALE),
+    (STEEPEST, 1.5 * 2.0**1000, "beyond rtol 1/4", 0.25, 0.0, SCALE),
+]
 NOMINAL_EDGES: list[Edge] = [
     (LINE, -1.0, "within the sum alone", 0.25, 0.25, BOTH),
     (LINE, -2.0, "within the sum alone, too steep", 0.25, 0.25, BOTH),
@@ -180,7 +193,7 @@ class Path:
 
 def escalate_vectors() -> Vector:
     """Compute the file of this kind."""
-    taken = [*_taken(), *(_refused(*row) for row in REFUSED)]
+    taken = [*_taken(), *(refused(*row) for row in REFUSED)]
     groups = [
         {"group": f"escalate/{step}", "step": step, "source": source, "tests": tests}
         for step, source, tests in (
@@ -240,6 +253,7 @@ def _in_both_groups(*, nominal: bool) -> Iterator[Vector]:
         yield vector_for(CUBE, said, claim, given, nominal=nominal, more=("FartherOff",))
     said = "claim 2: 1 is nearer, but 4 agrees"
     yield vector_for(APART, said, 2.0, ("", 0.75, -0.0), nominal=nominal, more=("FartherOff",))
+    yield from _beside("claim", EXTREMES, nominal=nominal)
     for row in LARGE_PLACES:
         for name, claim in (("the truth", row.truth), ("twice that", 2 * row.truth), ("0", 0.0)):
             yield vector_for(row, name, claim, ("", 1e-8, 0.0), nominal=nominal)
@@ -406,7 +420,8 @@ REFUSED = [
 ]
 
 
-def _refused(said: str, x: float, h: float, rtol: float, atol: float) -> Vector:
+def refused(said: str, x: float, h: float, rtol: float, atol: float) -> Vector:
+    """Write the vector of arguments that must be refused."""
     row = Row(said, LINE.f, x, h, LINE.truth)
     return {
         "description": said,

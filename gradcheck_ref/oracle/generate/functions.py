@@ -6,10 +6,11 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from math import prod
+from operator import mul
 from typing import Any
 
 from .dual import exp, log, sin, sqrt
-from .layout import mapped
+from .layout import arranged, mapped
 
 Nested = Any
 
@@ -232,8 +233,11 @@ FUNCTIONS: tuple[Function, ...] = (
 
 
 def named(name: str) -> Function:
-    """Return the first function of a name."""
-    return next(function for function in FUNCTIONS if function.name == name)
+    """Return the first function of a name; one in low precision is the same to exact numbers."""
+    exactly, _, bits = name.partition("_in_float")
+    found = next(function for function in FUNCTIONS if function.name == exactly)
+    formula = f"{found.formula}; each step is rounded to float{bits}"
+    return replace(found, name=name, formula=formula) if bits else found
 
 
 def again(name: str, *points: Point, **more: Any) -> Function:
@@ -347,6 +351,146 @@ FAR_OUT = (
     ("inputs about 1e7",
         *at("product", [[2.5e7], [-1.5e7]], [1e7, 3e7], upstream=[[1.0, -1.0], [0.5, 2.0]])),
 )  # fmt: skip
+# Where a similar function, or a formula that holds for one point, has another gradient.
+ELSEWHERE_ROWS: tuple[tuple[Any, ...], ...] = (
+    ("relu", [1.0, -0.5, 0.75], [7.5, -8.0, 120.0]),
+    ("absolute_value", [1.0, -0.5], [40.0, -6.5]),
+    ("leaky_relu", [1.0, 0.75], [-6.0, 30.0]),
+    ("clip", [1.0, -0.5, 2.0], [5.0, -7.0, 0.25]),
+    ("elu", [1.0], [-4.0]),
+    ("elu", [0.5, -1.0], [8.0, -0.5]),
+    ("huber", 1.0, [1.5, -1.25, 0.875, -4.5, 12.0]),
+    ("huber", 1.0, [1.0004, 0.9995, -1.0005, -0.9996]),
+    ("clip", [1.0, -0.5, 2.0, 0.75], [1.0005, 0.9995, -1.0004, -0.9996]),
+    ("hinge", 1.0, [[1.0, 2.0005, 0.5], [0.75, 1.7495, 2.0], [3.0, 2.0004, 1.9996]], [1, 1, 0]),
+    ("hinge", 1.0, [[4.0, -3.0, 3.5], [0.5, 0.25, -2.0], [1.0, 6.0, 5.5]], [0, 1, 2]),
+    *((name, [1.0], [x]) for name in ("sigmoid", "silu", "softplus") for x in (6.0, -5.5)),
+    *(("hyperbolic_tangent", [1.0], [x]) for x in (3.5, -4.0)),
+    *(("exponential", [1.0], [x]) for x in (12.0, -15.0)),
+    *(("logarithm", [1.0], [x]) for x in (1e-4, 2e3)),
+    ("square_root", [1.0], [1e-5]),
+    ("sine", [1.0, -2.0], [250.0, -31.5]),
+    ("power", [1.0, -0.5], [7.5, 0.2], [3.0, -2.5]),
+    *(("reciprocal", [1.0], [x]) for x in (0.02, -50.0)),
+    ("division", [[1.0, -0.5]], [[0.5, -2.0]], [0.03, -0.05]),
+    ("cross_entropy", 1.0, [[0.3, -0.8, 1.2, 0.1, 0.7], [1.5, 0.2, -0.4, 0.9, -1.1]], [4, 4]),
+    ("cumulative_product", [1.0, -0.5, 2.0, 0.75], [0.5, 0.0, 2.0, -1.5]),
+    ("mean_squared_error", 1.0, [[1.5, -0.5, 2.0]], [[1.0, 0.5, -0.75]]),
+    ("frobenius_norm", 1.0, [[1.5, -0.5, 2.0, 0.25], [0.75, 1.0, -1.25, 3.0]]),
+    ("l2_normalise", [1.0, -0.5, 2.0], [0.05, -0.08, 0.02]),
+    ("cosine_similarity", 1.0, [0.004, -0.003, 0.002], [1.1, 0.3, -0.8]),
+    ("quadratic_form", 1.0, [1.5, -0.5], [[2.0, -1.0], [0.5, 0.25]]),
+    ("determinant", 1.0, [[0.0, 2.0], [3.0, 1.0]]),
+    ("determinant", 1.0, [[-1.5, 2.0], [0.5, -3.0]]),
+    ("determinant", 1.0, [[0.5, 1.0, -2.0], [3.0, -1.0, 0.25], [1.0, 2.0, -1.0]]),
+    ("determinant", 1.0, [[-0.5, 1.0, 2.0], [3.0, 0.0, 0.25], [1.0, 2.0, -1.0]]),
+    ("determinant", -2.0, [[0.5, 1.0, -2.0, 0.25], [0.0, -1.0, 0.75, 1.0],
+        [2.0, 1.5, -1.0, 0.5], [1.0, -0.5, 0.25, 1.5]]),
+    ("determinant", 1.0, [[-2.5]]),
+    ("softmax", [[0.5, -1.0, 2.0, 1.0, 0.25, -0.75]], [[0.2, -1.0, 0.7, 1.5, 0.3, -0.4]]),
+    ("softmax", [[0.5, -1.0, 2.0]], [[60.0, 59.0, 60.5]]),
+    ("log_softmax", [[0.5, -1.0, 2.0]], [[-60.0, -59.0, -60.5]]),
+    ("logsumexp", 1.0, [80.0, 79.5, 81.0]),
+    ("fast_sine", [1.0, -0.5], [0.0304, -0.0213]),
+    ("square_on_a_pedestal", [1.0], [0.05]),
+)  # fmt: skip
+ELSEWHERE = tuple(
+    at(name, *inputs, upstream=upstream) for name, upstream, *inputs in ELSEWHERE_ROWS
+)
+EXTREME = (65536.0, 1e30, 1e-30)
+WEIGHED_FAR = tuple(
+    at(name, *named(name).points[0].inputs, upstream=mapped(partial(mul, w), upstream))
+    for name, upstream in (
+        ("square", [1.0, -3.0, 0.5, 2.0]),
+        ("sine", [1.0, -3.0, 0.5, 2.0]),
+        ("logsumexp", -3.0),
+        ("determinant", 1.0),
+        ("matmul", [[1.0, -0.5, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]]),
+    )
+    for w in EXTREME
+)
+
+
+def _four_axes(sizes: tuple[int, ...]) -> Point:
+    count = prod(sizes)
+    return Point(
+        (arranged(_spread(count, 0.5, 2.0), sizes),), arranged(_spread(count, 0.75, 1.5), sizes)
+    )
+
+
+DEEP = tuple(
+    (named(name), _four_axes(sizes))
+    for name in ("square", "sine", "reciprocal")
+    for sizes in ((2, 1, 2, 2), (1, 3, 1, 2))
+)
+
+
+# Where one fixed step does not do.
+def _in_units(name: str, c: float) -> tuple[Function, Point]:
+    function = named(name)
+    point = function.points[0]
+    inputs = (mapped(lambda v: v if isinstance(v, int) else v * c, x) for x in point.inputs)
+    return function, Point(tuple(inputs), point.upstream)
+
+
+CURVED = (
+    *("square", "cube", "reciprocal", "logarithm", "square_root", "quadratic_form"),
+    *("frobenius_norm", "cosine_similarity", "l2_normalise", "division", "mean_squared_error"),
+)
+STRAIGHT = (
+    *("matmul", "determinant", "product", "cumulative_sum", "cumulative_product"),
+    *("relu", "leaky_relu", "absolute_value", "hinge", "huber"),
+)
+IN_UNITS = (
+    *(_in_units(name, c) for name in CURVED for c in (1e-8, 1e-5, 1e5, 1e8)),
+    *(_in_units(name, c) for name in STRAIGHT for c in (1e5, 1e7)),
+)
+TAILS = tuple(
+    at(name, *inputs, upstream=upstream)
+    for name, upstream, *inputs in (
+        ("sigmoid", [1.0], [10.0]),
+        ("sigmoid", [1.0, -0.5], [8.0, 9.0]),
+        ("elu", [1.0], [-10.0]),
+        ("elu", [1.0, 2.0], [-12.0, -11.0]),
+        ("softmax", [[1.0, -0.5, 2.0]], [[12.0, -1.0, 0.5]]),
+        ("logsumexp", 1.0, [1e4, 1e4 + 1, 1e4 - 2]),
+        ("log_softmax", [[1.0, -0.5, 2.0]], [[1e3, 1e3 + 1, 1e3 - 2]]),
+        ("square_on_a_pedestal", [1.0], [0.01]),
+        ("square_on_a_pedestal", [1.0, -2.0], [0.02, 0.03]),
+    )
+)
+EDGES = tuple(
+    at(name, *inputs, upstream=upstream)
+    for x in (1e-6, 1e-9)
+    for name, upstream, *inputs in (
+        ("logarithm", [1.0], [x]),
+        ("square_root", [1.0], [x]),
+        ("reciprocal", [1.0, 2.0], [x, -3 * x]),
+        ("power", [1.0], [x], [0.7]),
+    )
+)
+NEAR_KINKS = tuple(
+    at(name, *inputs, upstream=upstream)
+    for d in (1e-3, 1e-5, 1e-7)
+    for name, upstream, *inputs in (
+        ("relu", [1.0, -0.5, 2.0], [d, -d, 1.5]),
+        ("absolute_value", [1.0, -0.5], [d, -2.0]),
+        ("leaky_relu", [1.0, -0.5], [-d, 2.0]),
+        ("elu", [1.0, -0.5, 2.0], [d, -d, 1.5]),
+        ("clip", [1.0, -0.5, 2.0], [1 - d, -1 - d, 0.5]),
+        ("huber", 1.0, [1 - d, -1 - d, 0.5]),
+        ("hinge", 1.0, [[1.0 - d, 2.0, 0.5], [0.75, 1.75 - d, 2.0]], [1, 1]),
+    )
+)
+IN_32_BITS = (
+    *("square", "cube", "reciprocal", "exponential", "logarithm", "sine", "softplus", "softmax"),
+    *("logsumexp", "frobenius_norm", "quadratic_form", "mean_squared_error", "cosine_similarity"),
+)
+IN_16_BITS = ("exponential", "quadratic_form", "mean_squared_error")
+LOW_PRECISION = (
+    *((named(f"{name}_in_float32"), 1e-3) for name in IN_32_BITS),
+    *((named(f"{name}_in_float16"), 0.03) for name in IN_16_BITS),
+)
 # The same function three times: unchanged, with another upstream gradient, and at another point.
 IN_TURN = tuple(
     (f, Point(here, u), Point(here, v), Point(there, v))

@@ -14,8 +14,8 @@ from typing import Any
 Vector = dict[str, Any]
 Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each new flag
 FORMAT_VERSION = 1
-PUBLISHED = ("v1", "v1.1")
-OPEN = "v1.2"
+PUBLISHED = ("v1", "v1.1", "v1.2")
+OPEN = "v1.3"
 REPLACED = ("within", "flags")  # a test that differs from a published one only in these replaces it
 FOLDER = Path(__file__).parents[1] / "vectors"
 

@@ -120,11 +120,13 @@ def cosine(x: Decimal) -> Decimal:
 def _series(x: Decimal, term: Decimal, k: int) -> Decimal:
     """Sum a series from its term of x^k on, each a product of the one before."""
     total = Decimal(0)
-    while abs(term) > Decimal(10) ** (-DIGITS - 5):
-        total += term
-        term = -term * x * x / ((k + 1) * (k + 2))
-        k += 2
-    return total
+    with localcontext() as context:
+        context.prec += int(abs(x))  # the largest term has half as many digits more than the sum
+        while abs(term) > Decimal(10) ** (-DIGITS - 5):
+            total += term
+            term = -term * x * x / ((k + 1) * (k + 2))
+            k += 2
+    return +total
 
 
 def sampled(f: Callable[[Any], Any], place: float) -> float:

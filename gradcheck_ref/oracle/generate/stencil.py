@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -34,11 +34,22 @@ LARGE_PLACE = (
     "x is very large, and so is the step.",
     "Sound arguments are refused, or a place is held against a fixed step.",
 )
+FOUR_AXES = (
+    "SHAPE",
+    "An array has four axes, and every one of its entries and axes matters.",
+    "Only two or three axes are read, held against others, or told.",
+)
+EXTREME_UPSTREAM = (
+    "RANGE",
+    "The upstream gradient is 65536, 1e30 or 1e-30, or more: beyond half or single precision.",
+    "Weights are cut to a range, flushed to 0, or kept in fewer bits.",
+)
 NOTES = {
-    "NestedUpstream": ("SHAPE",
-        "The upstream gradient is a number or nested, and every one of its elements matters.",
-        "Its first row, its diagonal or its sum is taken for all of it."),
-    "LargePlace": LARGE_PLACE,
+    "FourAxes": FOUR_AXES,
+    "ExtremeUpstream": EXTREME_UPSTREAM,
+    "NonfiniteUpstream": ("NONFINITE",
+        "An element of the upstream gradient is NaN or infinite.",
+        "The element is left out, and a number is told."),
 }  # fmt: skip
 
 OFFSETS = (-2, -1, 0, 1, 2)
@@ -135,6 +146,8 @@ LARGE_PLACES = [
         ("identity at -1e200, h 1e195", lambda x: x, -1e200, 1e195),
         ("5 x + 2 at 1e300, h 1e295", lambda x: 5 * x + 2, 1e300, 1e295),
         ("reciprocal at 1e150, h 1e147", lambda x: 1 / x, 1e150, 1e147),
+        ("-x at 1.5e307, h 1e303", lambda x: -x, 1.5e307, 1e303),
+        ("square at -20, h 8", lambda x: x**2, -20.0, 8.0),
     )
 ]
 # Small samples: the rounding of their sum hides no step, neither near's nor far's.
@@ -225,7 +238,13 @@ CENTRAL = Formula("central", ((-1, 1),))
 FIVE_POINT = Formula("five-point", ((-1, 1), (-2, 2)), weights=(Fraction(4, 3), Fraction(-1, 3)))
 FORWARD_NOMINAL = Formula("forward", ((0, 1),), nominal=True, source="TVM, first stage")
 CENTRAL_NOMINAL = Formula("central", ((-1, 1),), nominal=True, source="torch, Warp, CS231n")
-FORMULAS = (FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL)
+FIVE_POINT_NOMINAL = replace(
+    FIVE_POINT, nominal=True, source="Abramowitz and Stegun (1964), 25.3, as most people write it"
+)
+FORMULAS = (
+    *(FORWARD, CENTRAL, FIVE_POINT, FORWARD_NOMINAL, CENTRAL_NOMINAL),
+    FIVE_POINT_NOMINAL,
+)
 
 
 def stencil_vectors() -> Vector:
@@ -242,7 +261,7 @@ def _tests(formula: Formula) -> list[Vector]:
     if not formula.nominal:  # a nominal step does not notice that it vanishes
         places = sorted(formula.used) if -1 in formula.used else []
         far = [row for row in TOO_FAR if any(math.isinf(row.x + k * row.h) for k in places)]
-        tests += [_refused(row) for row in (*REFUSED, *far)]
+        tests += [refused(row) for row in (*REFUSED, *far)]
     return tests
 
 
@@ -331,7 +350,8 @@ def nonfinite_vector(formula: Formula, row: Row) -> Vector:
     return {**common, "flags": {"NonfiniteSample"}, "slope": "nonfinite"}
 
 
-def _refused(row: Row, upstream: Sequence[float] = ()) -> Vector:
+def refused(row: Row, upstream: Sequence[float] = ()) -> Vector:
+    """Write the vector of arguments that must be refused."""
     asked = samples_of(row.f, row.x, row.h, OFFSETS)
     if upstream:
         asked["samples"] = [[place, [value] * len(upstream)] for place, value in asked["samples"]]
@@ -420,6 +440,40 @@ WEIGHTED += [  # small samples, so that their rounding hides no step
         ("x, a number", (lambda v: v,), (-3.0,), (), 1.23e10, 3e-6),  # the last: the next has none
     )
 ]  # fmt: skip
+FOUR = ((2, 1, 2, 2), (1, 3, 1, 2), (2, 2, 2, 2))
+WEIGHTED += [
+    Weighted(f"outputs {' by '.join(map(str, shape))}, at {text(x)}", *_outputs(shape), x, h, shape,
+        ("FourAxes",))
+    for shape in FOUR
+    for x, h in ((1.5, 0.25), (-0.375, 0.0625))
+]  # fmt: skip
+EXTREMES = (65536.0, 1e30, 1e-30)
+WEIGHTED += [
+    Weighted(f"x and 3 x at {text(x)}, weights {text(u)} and {text(-3 * u)}",
+        (lambda v: v, lambda v: 3 * v), (u, -3 * u), x, 0.25, None, ("ExtremeUpstream",))
+    for u in EXTREMES for x in (1.5, -1.5)
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(f"-x, a number, at {text(x)}, weight {text(u)}", (lambda v: -v,), (u,), x, 0.25, (),
+        ("ExtremeUpstream",))
+    for u in EXTREMES for x in (1.5, -1.5)
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(f"weights {', '.join(map(text, u))}, at {text(x)}", (lambda v: v, lambda v: 2 * v), u,
+        x, 0.25, None, ("NonfiniteUpstream",))
+    for u in ((math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (-2.0, -math.inf))
+    for x in (1.5, -1.5)
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(f"{said}, weights {', '.join(map(text, u))}", (f, lambda v: v), u, 1.5, 0.25)
+    for said, f in (
+        ("NaN ahead", only_where(lambda x: x < 1.75, lambda x: x)),
+        ("infinite behind", only_where(lambda x: x > 1.25, lambda x: x, -math.inf)),
+        ("infinite on both sides", only_where(lambda x: x == 1.5, lambda x: x, math.inf)),
+        ("NaN on both sides", only_where(lambda x: x == 1.5, lambda x: x)),
+    )
+    for u in ((2.0, -3.0), (1e30, 1.0))
+]  # fmt: skip
 
 
 def _upstream_group() -> Vector:
@@ -429,7 +483,7 @@ def _upstream_group() -> Vector:
         "step": "taken",
         "source": "exact rational; CS231n's eval_numerical_gradient_array",
         "tests": [
-            *(_refused(row, [1.0, -2.0]) for row in (*REFUSED, TOO_FAR[0])),
+            *(refused(row, [1.0, -2.0]) for row in (*REFUSED, TOO_FAR[0])),
             *map(weighted_vector, WEIGHTED),
         ],
     }
@@ -450,6 +504,8 @@ def weighted_vector(row: Weighted) -> Vector:
         "upstream": texts(arranged(row.upstream, shape)),
         "result": "valid",
     }
+    if not all(map(math.isfinite, row.upstream)):
+        return {**asked, "flags": set(row.flags), "slope": "nonfinite"}
     if not all(map(math.isfinite, values[1] + values[3])):
         return {**asked, "flags": {"NonfiniteSample"}, "slope": "nonfinite"}
     behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))

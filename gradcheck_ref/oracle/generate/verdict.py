@@ -12,6 +12,7 @@ from .dual import Dual
 from .functions import EVEN, FUNCTIONS, LESS, LONGEST, UNEVEN, Function, Nested, Point, named
 from .layout import Vector, arranged, file_of, flat, mapped, shape
 from .numbers import finite, rounded, text, texts
+from .stencil import EXTREME_UPSTREAM, FOUR_AXES
 
 HEADER = (
     "The loss is sum(upstream * function(inputs)). Is the claimed gradient right: within rtol of "
@@ -20,22 +21,29 @@ HEADER = (
     "are not finite there. Integer inputs are constants, their claim is null."
 )
 NOTES = {
-    "ClaimShape": ("SHAPE",
-        "The claim has another shape than its input; its entries may be the true ones.",
-        "It is flattened, broadcast or cut to size, and compared all the same."),
-    "GivenUpstream": ("TOLERANCE",
-        "The upstream gradient is not 1, and with any of its elements changed the claim is wrong.",
-        "It is taken for 1, for its sign or for its first row."),
-    "OneNumber": ("SHAPE",
-        "The input is a number, an array without dimensions.",
-        "A refusal, or a gradient of shape [1]."),
-    "InTurn": ("STATE",
-        "Questions that follow one another, equal but for the claim, rtol, the upstream gradient "
-        "or the inputs.",
-        "What one question gave is kept for the next."),
-    "LargePlace": ("RANGE",
-        "The inputs are large.",
-        "A step that vanishes against x, or a refusal."),
+    "FourAxes": FOUR_AXES,
+    "ExtremeUpstream": EXTREME_UPSTREAM,
+    "Elsewhere": ("RANGE",
+        "The function is steep, nearly flat, or in another of its pieces.",
+        "A similar function, such as ReLU6 for ReLU, or a formula that holds for one point."),
+    "TightTolerance": ("TOLERANCE",
+        "rtol is 1e-9, which a difference with a fixed step does not reach.",
+        "The error of the estimate is taken for an error of the claim."),
+    "OtherUnits": ("RANGE",
+        "The inputs are around 1e-8, 1e-5, 1e5, 1e7 or 1e8: the same function in other units.",
+        "A step of a fixed length is too long, or vanishes against x."),
+    "SmallGradient": ("RANGE",
+        "The gradient is small beside the value of the function.",
+        "At a short step rounding hides the slope."),
+    "DomainEdge": ("RANGE",
+        "The domain of the function ends near x.",
+        "A step that leaves the domain, or is as long as x."),
+    "NearKink": ("KINK",
+        "A kink is near x, but not at it.",
+        "A long step that crosses the kink, or a refusal."),
+    "LowPrecision": ("PRECISION",
+        "The function computes in float32 or float16; the claim is of the exact function.",
+        "At a short step the function does not move, or in stairs."),
 }  # fmt: skip
 
 RTOL = 1e-6
@@ -59,8 +67,56 @@ def verdict_vectors() -> Vector:
     groups += [_group(f, _weighed(f, point)) for f, point in functions.WEIGHED]
     groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for said, f, p in functions.NUMBERS]
     groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for said, f, p in functions.FAR_OUT]
+    groups += [_group(f, _elsewhere(f, p, {"Elsewhere"})) for f, p in functions.ELSEWHERE]
+    groups += [_group(f, _elsewhere(f, p, {"ExtremeUpstream"})) for f, p in functions.WEIGHED_FAR]
+    groups += [_group(f, _deep(f, point)) for f, point in functions.DEEP]
+    groups += _hard_groups()
     groups += [_group(f, _in_turn(f, *points)) for f, *points in functions.IN_TURN]
     return file_of("verdict", HEADER, NOTES, groups)
+
+
+def _hard_groups() -> Iterator[Vector]:
+    """Ask where one fixed step does not do."""
+    for f in FUNCTIONS:
+        if not f.kinks and "ZeroGradient" not in f.flags:
+            for point in f.points:
+                yield _group(f, _hard(f, point, "TightTolerance", 1e-9))
+    for flag, points in (
+        ("OtherUnits", functions.IN_UNITS),
+        ("SmallGradient", functions.TAILS),
+        ("DomainEdge", functions.EDGES),
+        ("NearKink", functions.NEAR_KINKS),
+    ):
+        for f, point in points:
+            yield _group(f, _hard(f, point, flag, RTOL))
+    for f, rtol in functions.LOW_PRECISION:
+        for point in f.points:
+            yield _group(f, _hard(f, point, "LowPrecision", rtol))
+
+
+def _hard(function: Function, point: Point, flag: str, rtol: float) -> Iterator[Vector]:
+    """Claim what is hardly right, twice, and what is hardly and what is very wrong."""
+    truth, doubles = _truth(function, point)
+    where = f"x {_first(point.inputs[0]):.8g}.., upstream {_first(point.upstream):.4g}.."
+    where += f", rtol {text(rtol)}"
+    near = list(map(_scaled_part(1 - rtol / 20), doubles))
+    _assert_right(truth, doubles, rtol)
+    _assert_right(truth, near, rtol)
+    yield vector_for(f"{where}: the truth", {flag, "Truth"}, point, doubles, "valid", rtol)
+    yield vector_for(f"{where}: nearly", {flag, "RoundedClaim"}, point, near, "valid", rtol)
+    k = _moved(doubles)[-1]
+    entries = flat(doubles[k])
+    at = len(entries) // 2
+    off = entries[at] + 15 * rtol * max(map(abs, entries))
+    for said, claim in (
+        (
+            "the largest is half",
+            replaced(doubles, k, _largest_changed(lambda v: v / 2)(doubles[k])),
+        ),
+        (f"entry {at} is off", one_changed(doubles, k, at, off)),
+    ):
+        assert is_wrong(truth, claim, rtol)
+        yield vector_for(f"{where}: {said}", {flag, "OneEntry"}, point, claim, "invalid", rtol)
 
 
 def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
@@ -284,6 +340,8 @@ def misshapen(g: Nested) -> Iterator[tuple[str, Nested]]:
         others["and a part of zeros more"] = [*g, mapped(lambda _: 0.0, g[0])]
         others["its first part"] = g[0] if len(shape(g)) > 1 else g[:1]
         others["as a column"] = [[v] for v in entries]
+    if len(shape(g)) > 1:
+        others["every entry a list"] = mapped(lambda v: [v], g)
     if len(shape(g)) == 2:
         others["transposed"] = [list(column) for column in zip(*g, strict=True)]
     yield from ((said, other) for said, other in others.items() if shape(other) != shape(g))
@@ -341,6 +399,55 @@ def _at_a_place(function: Function, point: Point, where: str, flag: str) -> Iter
         for said, reshaped in misshapen(doubles[0]):
             flags = {flag, "ClaimShape"}
             yield vector_for(f"{where}: the truth, {said}", flags, point, [reshaped], "invalid")
+
+
+def _elsewhere(function: Function, point: Point, flags: set[str]) -> Iterator[Vector]:
+    """Claim the true gradient, and gradients with small and large errors, at another point."""
+    truth, doubles = _truth(function, point)
+    where = f"x {_first(point.inputs[0]):.5g}.., upstream {_first(point.upstream):.4g}.."
+    yield vector_for(f"{where}: the truth", {*flags, "Truth"}, point, doubles, "valid")
+    near = list(map(_scaled_part(1 + 0.05 * RTOL), doubles))
+    _assert_right(truth, near)
+    said = f"{where}: off by a twentieth of rtol"
+    yield vector_for(said, {*flags, "RoundedClaim"}, point, near, "valid")
+    k = _moved(doubles)[-1]
+    for said, change in (
+        ("the largest entry is half", _largest_changed(lambda v: v / 2)),
+        ("all off by 2 in 100 000", _scaled(1.00002)),
+        ("minus the truth", _scaled(-1.0)),
+    ):
+        claim = replaced(doubles, k, change(doubles[k]))
+        assert is_wrong(truth, claim, RTOL)
+        yield vector_for(f"{where}: {said}", flags, point, claim, "invalid")
+
+
+def _first(nested: Nested) -> float:
+    return float(flat(nested)[0])
+
+
+def _scaled_part(factor: float) -> Callable[[Nested], Nested]:
+    return lambda g: None if g is None else _scaled(factor)(g)
+
+
+def _deep(function: Function, point: Point) -> Iterator[Vector]:
+    """Claim the true gradient of an array of four axes, others, and the same in other shapes."""
+    truth, doubles = _truth(function, point)
+    size, flags = shape(doubles[0]), {"FourAxes"}
+    by = " by ".join(map(str, size))
+    yield vector_for(f"{by}: the truth", {*flags, "Truth"}, point, doubles, "valid")
+    entries = flat(doubles[0])
+    for at in (0, len(entries) // 2, len(entries) - 1):
+        off = entries[at] - 18 * RTOL * max(map(abs, entries))
+        claim = one_changed(doubles, 0, at, off)
+        assert is_wrong(truth, claim, RTOL)
+        yield vector_for(f"{by}: entry {at} is off", {*flags, "OneEntry"}, point, claim, "invalid")
+    ones = Point(point.inputs, mapped(lambda u: 1.0, point.upstream))
+    claim = doubles_of(gradient(function, ones))
+    yield vector_for(f"{by}: as if upstream were 1", {*flags, "GivenUpstream"}, point, claim,
+        "invalid")  # fmt: skip
+    for said, reshaped in misshapen(doubles[0]):
+        said = f"{by}: the truth, {said}"
+        yield vector_for(said, {*flags, "ClaimShape"}, point, [reshaped], "invalid")
 
 
 def _in_turn(function: Function, here: Point, weighed: Point, there: Point) -> Iterator[Vector]:

@@ -65,6 +65,7 @@ ANSWERED = 'return ANSWERS[request["ask"]](request)'
 READ = 'float(q.get(key, "0")) for key in'
 WEIGHTS = 'weights = flat(reals(q.get("upstream", "1")))'
 STEP = 'step = places[high] - places[low] if q["step"] == "taken" else (high - low) * unit'
+TOLERANCES = 'rtol, atol, floor = (float(q.get(key, "0")) for key in ("rtol", "atol", "floor"))'
 PLACES = 'x, h = float(q["x"]), float(q["h"])'
 SAMPLES = 'behind, ahead = (flat(reals(q["samples"][k][1])) for k in (low, high))'
 RISE = "rise = weighed(weights, ahead) - weighed(weights, behind)"
@@ -125,6 +126,24 @@ MISTAKES = {
     "2h where x is large": _and(
         STEP, 'step = step if abs(float(q["x"])) < 1e9 else (high - low) * unit'),
     "sums in float32": _and(RISE, "rise = single(rise)"),
+    "upstream beyond half precision is infinite": _and(
+        WEIGHTS, "weights = [u if abs(u) <= 65504 else math.inf for u in weights]"),
+    "upstream of at most 1e20": _and(
+        WEIGHTS, "weights = [u if abs(u) <= 1e20 else math.copysign(1e20, u) for u in weights]"),
+    "upstream below 1e-20 is 0": _and(
+        WEIGHTS, "weights = [0.0 if abs(u) < 1e-20 else u for u in weights]"),
+    "an upstream of NaN is 0": _and(WEIGHTS, "weights = [u if u == u else 0.0 for u in weights]"),
+    "an infinite upstream is 0": _and(
+        WEIGHTS, "weights = [0.0 if abs(u) == math.inf else u for u in weights]"),
+    "upstream of four axes by its first half": _and(
+        WEIGHTS, 'weights = [u if k < 4 or len(shape(q.get("upstream"))) < 4 else 0.0 '
+        "for k, u in enumerate(weights)]"),
+    "five-point: h counts as the distance of both": (
+        STEP, STEP + '; step = 2 * unit if q["step"] == "nominal" and "claimed" not in q '
+        "and (low, high) == (0, 4) else step"),
+    "five-point: a nominal step that vanishes is refused": (
+        'if q["step"] == "taken":\n        if not', 'if q["step"] == "taken" or len(pairs) == 2:\n'
+        "        if not"),
     "an upstream of 0 hides NaN": _instead(WEIGHED, "strict=True)", "strict=True) if u"),
     "with upstream no step is refused": (VANISHES, VANISHES[:-1] + " and 'upstream' not in q:"),
     "five-point looks whether its far places coincide": (
@@ -138,9 +157,27 @@ MISTAKES = {
         "        pass\n    elif shape(analytic) != shape(numeric):"),
     "only the first row is compared": _and(
         ENTRIES, "pairs = pairs[: shape(analytic)[-1]] if shape(analytic) else pairs"),
+    "shapes by the first three dimensions": (
+        SHAPES, "if shape(analytic)[:3] != shape(numeric)[:3]:"),
+    "ones in a shape do not count": (
+        SHAPES, "if [k for k in shape(analytic) if k != 1] != "
+        "[k for k in shape(numeric) if k != 1]:"),
+    "more than three dimensions refused": (
+        SHAPES, "if shape(analytic) != shape(numeric) or len(shape(analytic)) > 3:"),
+    "the error is told without its first dimension of four": _instead(
+        TOLD, "value)", "value); told[key] = sum(told[key], []) "
+        "if len(shape(told[key])) > 3 else told[key]"),
     "a number is told as a list": _instead(
         TOLD, "value)", "value if shape(analytic) else [value])"),
     # rules
+    "nothing to compare, whatever the tolerances": _instead(
+        "check_tolerances(rtol, atol)\n    rule =", "check", "pairs and check"),
+    "rtol at most 10": _and(TOLERANCES, "rtol = min(rtol, 10.0)"),
+    "atol at most 100": _and(TOLERANCES, "atol = min(atol, 100.0)"),
+    "a floor of at most 1e300": _and(TOLERANCES, "floor = min(floor, 1e300)"),
+    "JAX: the difference is to be finite": _instead(
+        "able=lambda a, n: math.isfinite(a) and math.isfinite(n),",
+        "math.isfinite(a) and math.isfinite(n)", "math.isfinite(a - n)"),
     "JAX: a size of many that is one too large": (
         TIMES, "times=lambda pairs: len(pairs) + (len(pairs) > 6),"),
     "JAX: a size of finite entries": (
@@ -151,6 +188,10 @@ MISTAKES = {
         ALL, "in pairs)",
         "in sorted(pairs, key=lambda p: (p[0] - p[1] != p[0] - p[1], abs(p[0] - p[1])))[-1:])"),
     # walks
+    "walks: rtol at most 10": _instead(AGREES, "rtol *", "min(rtol, 10.0) *"),
+    "walks: slopes beyond 1e200 do not agree": _instead(
+        AGREES, "math.isfinite(slope)", "abs(slope) < 1e200"),
+    "walks: a slack of 1e-20": _instead(AGREES, "atol +", "atol + 1e-20 +"),
     "the central slope never agrees after NaN": (
         CENTRAL, "claimed = claimed if slope == slope else math.nan; " + CENTRAL),
     "order 2 is to be nearer": (
@@ -170,10 +211,10 @@ SUMS = tuple(RULE[name] for name in ("reference", "numpy", "torch", "warp", "jax
 MIXED = (*SUMS, RULE["hips"], RULE["tvm"])
 ENTRYWISE = tuple(group for name, group in RULE.items() if name not in ("tvm", "scipy"))
 NORMS = (RULE["tvm"], RULE["scipy"])
-TOLERANCES = 'rtol, atol, floor = (float(q.get(key, "0")) for key in ("rtol", "atol", "floor"))'
 ERROR = 'told = {"error": error, **more}'
 FORWARD = ("stencil/forward", "stencil/forward-nominal")
 CENTER = ("stencil/central", "stencil/central-nominal")
+FIVE_POINT = ("stencil/five-point", "stencil/five-point-nominal")
 STENCIL = ("stencil/forward", "stencil/central", "stencil/five-point")
 TAKEN = ("escalate/taken",)
 WALK = ("escalate/taken", "escalate/nominal")
@@ -369,15 +410,16 @@ QUOTIENTS: dict[str, tuple[str, ...]] = {
     "forward for central": (*_instead('"central": [(1, 3)]', "1", "2"), *CENTER),
     "backward for central": (*_instead('"central": [(1, 3)]', "1, 3", "1, 2"), *CENTER),
     "two steps for one, central": (*_instead('"central": [(1, 3)]', "1, 3", "0, 4"), *CENTER),
-    "five-point: one-sided far": (*_instead("(0, 4)]}", "0", "2"), "stencil/five-point"),
+    "five-point: one-sided far": (*_instead("(0, 4)]}", "0", "2"), *FIVE_POINT),
     "halves for thirds": (
-        *_instead("near + (near - far) / 3", "3", "2"), "stencil/five-point", *WALK),
+        *_instead("near + (near - far) / 3", "3", "2"), *FIVE_POINT, *WALK),
     "five-point: near's distance for both": (  # the textbook's sum over 12 s
         *_and(STEP, 'step = 2 * (places[3] - places[1]) if (low, high, q.get("step")) == '
               '(0, 4, "taken") and "claimed" not in q else step'), "stencil/five-point"),
     "the step wished for": (STEP, "step = (high - low) * unit", *STENCIL, *TAKEN),
     "the step taken": (
-        STEP, "step = places[high] - places[low]", FORWARD[1], CENTER[1], "escalate/nominal"),
+        STEP, "step = places[high] - places[low]", FORWARD[1], CENTER[1], FIVE_POINT[1],
+        "escalate/nominal"),
     **{
         f"takes it though {why}": (
             *_then(PLACE, f"if {holds}:\n        return places, h"), *STENCIL, *TAKEN)
