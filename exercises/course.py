@@ -178,7 +178,8 @@ def missing(exercise: Exercise | None = None) -> list[str]:
 
 
 IMPORT = re.compile(r"^\s*(from|import)\b.*\bgradcheck_ref\b", re.MULTILINE)
-COMPLEX = re.compile(r"complex\w*|c(single|double|longdouble)|imag")
+COMPLEX = re.compile(r"complex(64|128|256|floating)?|c(single|double|longdouble)|imag")
+MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)  # a line for the kernel of a notebook
 COMPLEX_TYPE = re.compile(r"[<>=]?(D|G|c\d+|complex\w*)")
 
 
@@ -203,7 +204,7 @@ def has_complex_numbers(source: str) -> bool:
                 return True
             case ast.Attribute(attr=word) | ast.Name(id=word) if COMPLEX.fullmatch(word):
                 return True
-            case ast.Call() | ast.keyword():  # a dtype as text, as in x.astype("D")
+            case ast.Call() | ast.keyword(arg="dtype"):  # as text: x.astype("D")
                 for given in ast.iter_child_nodes(node):
                     match given:
                         case ast.Constant(value=str(text)) if COMPLEX_TYPE.fullmatch(text):
@@ -215,7 +216,7 @@ def _code_of(source: str) -> Iterator[ast.AST]:
     """Yield the syntax nodes of a file, without its ``__main__`` block."""
     for cell in re.split("^# %%$", source, flags=re.MULTILINE):
         try:
-            tree = ast.parse(cell.removeprefix("\ufeff"))
+            tree = ast.parse(MAGIC.sub(r"\1pass", cell.removeprefix("\ufeff")))
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # as with %time in it
             tree = ast.parse("import gradcheck_ref" if IMPORT.search(cell) else "")
         blocks, sets_its_name = [], False

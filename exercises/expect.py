@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from course import has_complex_numbers
+from effort import effort
 
 # Allows another order of summation, and is far below any mistake.
 RTOL = 1e-9
@@ -26,6 +26,9 @@ SIGN = "the sign: every entry is minus what it should be"  # known, whatever is 
 FACTOR = "a factor: every entry is"
 
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
+
+MOST_PASSES = 100  # forward passes in the time of a backward pass
+LEAST_TIME = 1e-5  # seconds; a clock may tell no less
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
@@ -324,13 +327,6 @@ class Call:
 
 def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -> None:
     """Refuse a gradient that is wrong, or measured: differences are right to only a few digits."""
-    if has_complex_numbers(getattr(call.submission, "__source__", "")):
-        call.refuse(
-            "complex numbers in your file",
-            "a gradient that is derived",
-            "is it measured? A complex step is a measurement, too; put your own check "
-            "below `if __name__`",
-        )
     got = call.run()
     if same(got, right, 1e-5) and not same(got, right, DERIVED):
         off = np.abs(got - right).max() / np.abs(right).max()
@@ -358,6 +354,50 @@ def give_all(
                 if any(all(map(same, answers, theirs)) for theirs in _each(value)):
                     call.refuse(got, expected, sentence, known=True)
             call.refuse(got, expected, looks_like(got, expected) or look_at)
+
+
+def is_no_measurement(small: Call, large: Call | None = None, forward: Call | None = None) -> None:
+    """Refuse a gradient that costs what a measurement costs, or calculates with complex numbers.
+
+    ``small`` and ``large`` are calls at two sizes; ``forward`` is the forward pass at the large
+    size. A loop over the entries is slow, too, but its time grows with the array, and that of a
+    measurement with the square of it.
+    """
+    calls, is_complex, time = _effort(small, forward.name if forward else "")
+    if is_complex:
+        small.refuse(
+            "a calculation with complex numbers",
+            "a gradient that is derived",
+            "is it measured? A complex step is a measurement, too",
+        )
+    if large is None or forward is None:
+        return
+    if calls > MOST_PASSES:
+        look_at = "is it measured? A derived gradient does not need a forward pass for every entry"
+        got = f"{calls} calls of {forward.name}"
+        small.refuse(got, "only a few: a gradient that is derived", look_at)
+    longer = _effort(large)[2]
+    passes = longer / max(_effort(forward)[2], LEAST_TIME)
+    growth = _entries(large) / _entries(small)
+    if passes > MOST_PASSES and longer > 2 * growth * max(time, LEAST_TIME):
+        large.refuse(
+            f"as long as {passes:.0f} forward passes, and {longer / max(time, LEAST_TIME):.0f} "
+            f"times as long for {growth:.0f} times as many entries",
+            f"at most {MOST_PASSES} forward passes",
+            "is it measured? A step for every entry repeats the forward pass for every entry",
+        )
+
+
+def _effort(call: Call, forward: str = "") -> tuple[int, bool, float]:
+    function = getattr(call.submission, call.name)
+    measure = getattr(function, "__effort__", None) or functools.partial(effort, function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return measure([_copied(a) for a in call.before], forward)  # type: ignore[no-any-return]
+
+
+def _entries(call: Call) -> int:
+    return sum(a.size for a in call.before if isinstance(a, np.ndarray))
 
 
 class Part(Call):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, after, builds_on, looks_like, rounded
+from expect import SMALL, AnyOf, Call, after, builds_on, is_no_measurement, looks_like, rounded
 from gradcheck_ref import central_difference
 
 SHOWN_TO_RELU = np.array([[-1.0, 2.0, 0.5], [0.0, -0.25, 3.0]])
@@ -113,6 +113,7 @@ def heldout_large_and_small(sub):
     """The size of x does not matter, only its sign."""
     x = np.array([1e-300, -1e-300, 1e300, -1e300])
     Call(sub, "relu_backward", x, np.array([1.0, 2.0, 3.0, 4.0])).gives([1.0, 0.0, 3.0, 0.0])
+    is_no_measurement(Call(sub, "relu_backward", X, UPSTREAM))
     x, upstream = np.array([1.1e-12, -2e-12]), np.array([0.7e-12, 3.0])
     Call(sub, "relu", x).gives([1.1e-12, 0.0], otherwise=SMALL)
     Call(sub, "relu_backward", x, upstream).gives([0.7e-12, 0.0], otherwise=SMALL)

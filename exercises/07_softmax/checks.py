@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, is_derived
+from expect import AnyOf, Call, after, builds_on, is_derived, is_no_measurement
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
 SCORES = np.log([[1.0, 2.0, 5.0], [6.0, 1.0, 1.0]])
@@ -166,6 +166,16 @@ def check_other_sizes(sub):
             f"the number of examples is not always 2, here it is {n}": right * n / 2,
         }
         is_derived(Call(sub, "cross_entropy_backward", scores, labels), right, mistakes)
+    scores[0] = 0  # with a loss so large that no step of another score can be seen in the sum
+    scores[0, labels[0]] = -1e9
+    e = np.exp(scores)
+    right = (e / e.sum(axis=1, keepdims=True) - np.eye(classes)[labels]) / n
+    is_derived(Call(sub, "cross_entropy_backward", scores, labels), right)
+    sizes = [(rng.normal(size=(n, 16)), rng.integers(16, size=n)) for n in (16, 256)]
+    small, large = (Call(sub, "cross_entropy_backward", *arrays) for arrays in sizes)
+    for call, n in ((small, 16), (large, 256)):
+        call.text, call.where = "cross_entropy_backward(scores, labels)", f"scores of {n} x 16"
+    is_no_measurement(small, large, Call(sub, "cross_entropy", *sizes[1]))
 
 
 @builds_on(check_the_gradient)

@@ -4,7 +4,18 @@ from collections import namedtuple
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, same, shown
+from expect import (
+    SMALL,
+    AnyOf,
+    Call,
+    Part,
+    after,
+    builds_on,
+    is_derived,
+    is_no_measurement,
+    same,
+    shown,
+)
 from gradcheck_ref.zoo.networks import B1, B2, W1, W2, X_BATCH, Y_BATCH
 
 DERIVATIVES = ("dW1", "db1", "dW2", "db2")
@@ -311,6 +322,9 @@ def check_other_sizes(sub):
             known = {f"the number of examples is not always 2, here it is {n}": as_for_two}
             is_derived(call, right, known)
     network_call(sub, "gradient", UNLIKE, lam=0, part="db2").gives([-0.5, 1.0, -0.5])
+    narrow, wide = (random_network((16, features, 16, 4), seed=3) for features in (16, 256))
+    small, large = (network_call(sub, "gradient", one, lam=0.1) for one in (narrow, wide))
+    is_no_measurement(small, large, network_call(sub, "loss", wide, lam=0.1))
 
 
 @after(check_the_second_layer)

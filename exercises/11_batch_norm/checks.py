@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, shown
+from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, is_no_measurement, shown
 
 PARTS = ("dx", "dgamma", "dbeta")
 PEDESTAL = 2.0**28  # on which X is exact
@@ -175,6 +175,14 @@ def check_other_sizes(sub):
         arguments = upstream, x, rng.uniform(0.5, 2, size=features).round(1), eps
         for name, right in zip(PARTS, derived(*arguments), strict=True):
             is_derived(part(name, sub, *arguments), right)
+    calls = []
+    for features in (16, 256):
+        arrays = *rng.normal(size=(2, 16, features)), rng.uniform(0.5, 2, size=features)
+        calls.append(Call(sub, "batch_norm_backward", *arrays, EPS))
+        calls[-1].text = "batch_norm_backward(upstream, x, gamma, eps)"
+        calls[-1].where = f"x of 16 x {features}"
+    _, x, gamma = arrays
+    is_no_measurement(*calls, Call(sub, "batch_norm", x, gamma, gamma, EPS))
 
 
 @after(check_the_gradient)

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived
+from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, is_no_measurement
 
 PARTS = ("dx", "dw", "db")
 
@@ -136,6 +136,13 @@ def check_other_sizes(sub):
     large = upstream, x + 1e9 * (x == x.max()), w + 1e9
     for name, right in zip(PARTS, all_of(*large), strict=True):
         is_derived(part(name, sub, *large), right)
+    calls = []
+    for side in (9, 33):
+        x, w, b, upstream = example(2, 2, (side, side), (3, 3))
+        calls.append(Call(sub, "convolve_backward", upstream, x, w))
+        calls[-1].text = "convolve_backward(upstream, x, w)"
+        calls[-1].where = f"x of 2 x {side} x {side}, two filters of 2 x 3 x 3"
+    is_no_measurement(*calls, Call(sub, "convolve", x, w, b))
 
 
 def check_the_largest_of_four(sub):

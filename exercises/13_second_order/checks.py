@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, Formula, after, builds_on, shown
+from expect import SMALL, AnyOf, Call, Formula, after, builds_on, is_no_measurement, shown
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
 Z, T = np.log([1.0, 2.0, 5.0]), np.array([8.0, 16.0, -16.0])
@@ -184,6 +184,8 @@ def heldout_columns_and_large_scores(sub):
     Call(sub, "softmax_jvp", np.array([1.0, 0.0, 5.0]), z).gives([0.25, -0.25, 0.0])
     right = A[:2].T @ jvp_of(A[:2] @ ALONG, X)
     Call(sub, "hessian_vector", ALONG, X + 1000, A[:2]).gives(right, rtol=1e-6)
+    is_no_measurement(Call(sub, "softmax_jvp", T, Z))
+    is_no_measurement(Call(sub, "hessian_vector", ALONG, X, A))
 
 
 def jvp_of(tangent, z):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, is_derived, same
+from expect import AnyOf, Call, Formula, after, builds_on, is_derived, is_no_measurement, same
 
 P = 0.25
 X = np.array([[0.5, -1.0, 2.0, 0.25], [1.5, -0.5, 0.75, -2.0], [0.1, 1.0, -0.2, 0.6]])
@@ -143,6 +143,12 @@ def check_the_way_back_is_no_measurement(sub):
     first, second = drawn(sub, 4, x)
     right = back(x, x, first, second, there=w, again=w.T)
     is_derived(Call(sub, "backward", x, x, w, P, 4), right)
+    w = rng.normal(size=(16, 16)) / 4
+    few, many = rng.normal(size=(16, 16)), rng.normal(size=(256, 16))
+    small, large = (Call(sub, "backward", x, x, w, P, 4) for x in (few, many))
+    for call, n in ((small, 16), (large, 256)):
+        call.text, call.where = "backward(upstream, x, W, p, seed)", f"x of {n} x 16"
+    is_no_measurement(small, large, Call(sub, "forward", many, w, P, 4))
 
 
 @after(check_backward)

@@ -18,11 +18,11 @@ from judging import PRIVATE
 
 # By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = (
-    *("course", "expect", "explained", "in_notebook", "judging", "sketches"),
+    *("course", "effort", "expect", "explained", "in_notebook", "judging", "sketches"),
     *("run", "screen", "verify"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
-CHECK = ("course", "expect", "explained", "judging", "sketches", "screen")
+CHECK = ("course", "effort", "expect", "explained", "judging", "sketches", "screen")
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file

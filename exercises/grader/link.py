@@ -51,6 +51,10 @@ class RemoteFunction(Remote):
         """Call it in the other process."""
         return self._link.call(self, list(arguments), keywords)
 
+    def __effort__(self, arguments: list[Any], forward: str) -> tuple[int, bool, float]:
+        """Call it in the other process, and return what it took, see ``effort``."""
+        return self._link.effort(self, arguments, forward)
+
 
 class Link(AbstractContextManager["Link"]):
     """The conversation with one submission, in a process that is started again when it has ended.
@@ -104,6 +108,18 @@ class Link(AbstractContextManager["Link"]):
         if "shared" in reply:  # with an argument: so it is here, too
             return wire.written_back(arguments[reply["shared"]], value)
         return value
+
+    def effort(
+        self, function: Remote, arguments: list[Any], forward: str
+    ) -> tuple[int, bool, float]:
+        """Call a function, and return what it took."""
+        given = {"arguments": arguments, "forward": forward}
+        reply = self._exchange({"do": "effort", "function": function, **given})
+        try:
+            calls, is_complex, seconds = reply["value"]
+            return int(calls), bool(is_complex), float(seconds)
+        except (LookupError, TypeError, ValueError):
+            raise StoppedError("its answer could not be understood") from None
 
     def put(self, name: str, function: Any) -> None:
         """Put a function of the grader in the place of one there, or that one back."""

@@ -115,7 +115,8 @@ def lay_out(tools: Path) -> None:
     (lib / "grader").mkdir(parents=True)
     for name in ("__init__", "clock", "kernel", "wire", "worker"):
         shutil.copy(HERE / "grader" / f"{name}.py", lib / "grader")
-    shutil.copy(HERE / "explained.py", lib)
+    for name in ("effort", "explained"):
+        shutil.copy(HERE / f"{name}.py", lib)
     without = shutil.ignore_patterns("vectors", "generate")
     shutil.copytree(Path(gradcheck_ref.__file__).parent, lib / "gradcheck_ref", ignore=without)
     for path in (lib, *lib.rglob("*")):  # readable by other users, whatever the umask is

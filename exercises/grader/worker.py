@@ -2,8 +2,8 @@
 
 ``python -m grader.worker SECONDS MEMORY USER``, behind the wall. The grader asks over standard
 input, one line of JSON per question, and the worker answers over standard output. No check and no
-expected value is ever here, and of the course only ``worker``, ``kernel``, ``clock``, ``wire``
-and ``explained``.
+expected value is ever here, and of the course only ``worker``, ``kernel``, ``clock``, ``wire``,
+``effort`` and ``explained``.
 """
 
 import contextlib
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from effort import effort
 from explained import place
 from grader import wire
 from grader.kernel import Kernel
@@ -94,6 +95,9 @@ class Pupil:
         if wire.dumps([arguments, keywords], self._refer) != before:
             answer["after"] = [arguments, keywords]
         return answer
+
+    def _effort(self, function: Any, arguments: Any, forward: str) -> dict[str, Any]:
+        return {"value": list(effort(function, arguments, forward))}
 
     def _ask(self, function: Any, repeatable: bool, arguments: Any, keywords: Any) -> Any:
         """Call a function of the grader, unless its answer is known."""

@@ -285,7 +285,10 @@ def test_an_import_of_the_package_is_shown_to_the_instructor(folder, source, not
     [
         (b"f(x + 1e-30j).imag", True),
         (b"x.astype(complex)", True),
+        (b"# %%\n%%time\ny = x + 1j", True),
+        (b"np.zeros(3, dtype='D')", True),
         (b"j = 1; xj = j", False),
+        (b"complexity = 3; plt.plot(x, y, marker='D')", False),
     ],
 )
 def test_a_complex_step_is_shown_to_the_instructor(folder, source, noted):

@@ -1,0 +1,78 @@
+"""Is a gradient derived, or measured? A measurement shows in how it is calculated.
+
+A difference, or a complex step, calls the forward pass for every entry, or repeats its work. Both
+can be counted. This runs in the process of the learner's code, which could lie; but a file that
+does so shows it to anybody who reads it.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+TRIES, ENOUGH = 3, 0.1  # calls that are timed, unless they have taken so many seconds together
+
+
+class RealArray(np.ndarray):
+    """An array that notes when it, or what is made of it, meets a complex number."""
+
+    met_complex = False  # one of them, since this was last set
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **how: Any
+    ) -> Any:
+        """Calculate as any array does."""
+        if any(map(np.iscomplexobj, (*inputs, *(out or ())))):
+            RealArray.met_complex = True
+        if out is not None:
+            how["out"] = tuple(map(_bare, out))
+        result = getattr(ufunc, method)(*map(_bare, inputs), **how)
+        if out is not None:
+            return out if len(out) > 1 else out[0]
+        return tuple(map(_noting, result)) if isinstance(result, tuple) else _noting(result)
+
+
+def _bare(thing: Any) -> Any:
+    return thing.view(np.ndarray) if isinstance(thing, RealArray) else thing
+
+
+def _noting(thing: Any) -> Any:
+    return thing.view(RealArray) if isinstance(thing, np.ndarray) else thing
+
+
+def effort(
+    function: Callable[..., Any], arguments: Sequence[Any], forward: str = ""
+) -> tuple[int, bool, float]:
+    """Call a function, and return what it took.
+
+    That is: how often it called functions named ``forward``; whether it brought its arguments
+    together with complex numbers; and the least processor time of a few calls, in seconds.
+    """
+    calls, before = 0, sys.getprofile()
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_name == forward
+
+    RealArray.met_complex = False
+    guarded = [_noting(np.array(a)) if _is_real(a) else a for a in arguments]
+    sys.setprofile(count)
+    try:
+        function(*guarded)
+    except Exception:  # an array of a class of its own may be too much for it, which is no mistake
+        calls = 0
+    finally:
+        sys.setprofile(before)
+    times: list[float] = []
+    while len(times) < TRIES and sum(times) < ENOUGH:
+        copies = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        begun = time.process_time()
+        function(*copies)
+        times.append(time.process_time() - begun)
+    return calls, RealArray.met_complex, min(times)
+
+
+def _is_real(thing: Any) -> bool:
+    return isinstance(thing, np.ndarray) and thing.dtype.kind == "f"
