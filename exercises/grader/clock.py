@@ -36,7 +36,7 @@ class Clock:
     def __init__(self, find: Callable[[], Iterable[int]] | None = None) -> None:
         self._find = find
         self._watched = [*find()] if find else []
-        self._delays: dict[int | None, float] = {}  # also of processes that have ended
+        self._delays: dict[int, float] = {}  # also of processes that have ended
         self.cpu = 0.0  # the part on a processor
         self._begun = self._totals()
 
@@ -59,7 +59,7 @@ class Clock:
     def _totals(self) -> tuple[float, float, float, float]:
         """Return the time now, processor time of the watched and of us, and all delays."""
         now, ours = time.monotonic(), time.process_time()
-        for process in [None, *self._watched]:
+        for process in (0, *filter(has_our_rank, self._watched)):
             # How long it was ready to run and had no processor.
             with contextlib.suppress(OSError, IndexError):  # it has ended, or nothing says so
                 text = Path(f"/proc/{process or 'self'}/schedstat").read_bytes()
@@ -68,6 +68,17 @@ class Clock:
         if not self._find:
             return now, ours, 0.0, delays
         return now, sum(used for _, used in processes(self._watched).values()), ours, delays
+
+
+def has_our_rank(process: int) -> bool:
+    """Whether a process goes before others as we do; delays after a ``nice`` are its own choice."""
+    with contextlib.suppress(OSError, AttributeError):  # it has ended, or this is another system
+        ours, its = (
+            (os.getpriority(os.PRIO_PROCESS, number), os.sched_getscheduler(number))
+            for number in (0, process)
+        )
+        return ours == its
+    return False
 
 
 def processes(wanted: Iterable[int] | None = None) -> dict[int, tuple[int, float]]:

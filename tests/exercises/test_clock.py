@@ -18,9 +18,9 @@ SLEEP = "import time; time.sleep(99)"
 
 
 @contextlib.contextmanager
-def running(code, *, nice=0, times=1):
+def running(code, *, times=1):
     """Run Python code in processes, and end them."""
-    command = ["nice", "-n", str(nice), sys.executable, "-I", "-S", "-c", code]
+    command = [sys.executable, "-I", "-S", "-c", code]
     started = [subprocess.Popen(command) for _ in range(times)]
     try:
         yield [process.pid for process in started]
@@ -54,7 +54,7 @@ def test_work_and_sleep_both_count(code, works):
 @pytest.mark.skipif(not clock.TELLS_DELAYS, reason="this system does not tell delays")
 def test_waiting_for_a_processor_does_not_count():
     neighbors = 3 * (os.cpu_count() or 1)
-    with running(WORK, times=neighbors), running(WORK, nice=5) as pids:
+    with running(WORK, times=neighbors), running(WORK) as pids:
         it = used(pids, until=0.3)
         assert it.elapsed > 2 * it.read()
         assert it.cpu > it.read() / 2

@@ -21,7 +21,6 @@ from expect import Formula
 from grader import grading, link
 from grader.limits import PATIENCE, Limits
 from grader.link import Link
-from grader.process import NotGradedError
 from grader.writers import text
 
 BRIEF = Limits(call_seconds=1.0, seconds=1.0)
@@ -342,16 +341,16 @@ def test_time_is_measured_for_the_whole_exercise(remote):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", ["os.nice(19)", "os.sched_setscheduler(0, 5, os.sched_param(0))"])
-def test_whoever_lets_all_others_go_first_is_waited_for_only_so_long(remote, code):
+def test_a_submission_that_lets_all_others_go_first_has_no_more_time(remote, code):
     sub = remote(f"import os\ndef f():\n    {code}\n    while True: pass\n".encode(), BRIEF)
     begun = time.monotonic()
     with contextlib.ExitStack() as neighbors:
         for _ in range(2 * (os.cpu_count() or 1)):
             words = [sys.executable, "-I", "-S", "-c", "while True: pass"]
             neighbors.callback(subprocess.Popen(words).kill)
-        with pytest.raises((course.StoppedError, NotGradedError), match=r"too long|too busy"):
+        with pytest.raises(course.StoppedError, match="too long"):
             sub.f()
-    assert time.monotonic() - begun < PATIENCE * BRIEF.seconds + 10
+    assert time.monotonic() - begun < PATIENCE * BRIEF.seconds
 
 
 @pytest.mark.slow
