@@ -7,7 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from course import Course, Exercise, Outcome
+from course import Course, Exercise, Outcome, checks_of, not_run
 
 LABELS = 10  # columns for "called", "got", "expected", "look at"
 GREEN, RED, BOLD, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
@@ -107,6 +107,9 @@ def show(course: Course, outcome: Outcome) -> None:
         else:
             say(command(f"hint {exercise.number}"), "stuck?")
         return
+    for check in checks_of(exercise, heldout=True):  # which only a whole copy of the course has
+        if check.__name__.startswith("heldout_"):
+            say(not_run(check).sentence, "graded")
     if (exercise.folder / "solution.py").exists():  # not in what is handed out to a class
         say(short(exercise.folder / "solution.py"), "compare")
     for project in course.projects:

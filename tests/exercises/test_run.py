@@ -278,6 +278,29 @@ def test_ctrl_c_in_an_endless_loop_names_the_loop(desk):
     assert re.search(r"Stopped\.\nThat was in work/06_relu\.py, line [23]: [^?]*\nIs that", out)
 
 
+def test_when_all_is_done_it_says_what_the_grading_also_tries(desk):
+    desk.solve("02_central")
+    said = desk.says("02")
+    assert "graded A tenth of the step leaves a hundredth of the error." in " ".join(said.split())
+    desk.write("02_central", MASK)
+    assert "graded" not in desk.says("02")
+
+
+def test_an_exercise_that_is_not_begun_recalls_an_earlier_one(desk):
+    desk.solve("01_forward")
+    said = " ".join(desk.says("02").split())
+    assert "recall Exercise 01: you divide the rise of `f` by what?" in said
+
+
+def test_what_the_functions_return_is_drawn_as_text(desk):
+    assert desk.says("see 06").startswith("There is nothing to draw")
+    desk.write("06_relu", "print('mine')\n" + RIGHT)
+    said = desk.says("see 06")
+    assert said.startswith("Your backward pass")
+    assert "mine" not in said
+    assert "* yours" in said
+
+
 # --- hints, reset, list, verify -----------------------------------------------------------------
 
 
