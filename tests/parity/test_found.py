@@ -1,19 +1,21 @@
-"""What the page `docs/found.md` tells is so, in the versions that it names."""
+"""What the pages about what it found tell is so, in the versions that they name."""
 
 import importlib
 import importlib.metadata
 import importlib.util
 
 import found
+import found_in_science
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_jvp, check_vjp
+from gradcheck_ref import check_jacobian, check_jvp, check_vjp
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-ROWS = (*found.HIPS, *found.JAX, *found.OTHERS, *found.MODELS)
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+ROWS = (*found.HIPS, *found.JAX, *found.OTHERS, *found.MODELS, *found_in_science.SCIENCE)
+VERSIONS = {**found.VERSIONS, **found_in_science.VERSIONS}
+DISTRIBUTIONS = {"sklearn": "scikit-learn", "skfem": "scikit-fem"}
 
 
 def skip_unless_it_is(library):
@@ -21,8 +23,8 @@ def skip_unless_it_is(library):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     version = importlib.metadata.version(DISTRIBUTIONS.get(library, library))
-    if version != found.VERSIONS[library]:
-        pytest.skip(f"{library} is {version}, and the page tells of {found.VERSIONS[library]}")
+    if version != VERSIONS[library]:
+        pytest.skip(f"{library} is {version}, and the page tells of {VERSIONS[library]}")
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.path} {row.id}")
@@ -35,12 +37,55 @@ def test_the_check_refuses_it_and_accepts_the_derivative_by_another_route(row):
     if row.slopes is None:
         assert report.reason == "shape"
         return
-    slopes = np.reshape(row.slopes, (*np.shape(f(point)), *point.shape))
+    slopes = row.slopes
+    if callable(slopes):
+        slopes = slopes(importlib.import_module(row.path))
+    slopes = np.reshape(slopes, (*np.shape(f(point)), *point.shape))
 
     def right(u, x):
         return np.tensordot(u, slopes.conj(), np.ndim(u)).reshape(x.shape)
 
     assert check_vjp(lambda x: f(x), point, right).verdict == "pass"
+
+
+@pytest.mark.parametrize("row", found_in_science.VALUES, ids=lambda row: row.id)
+def test_a_value_is_wrong_and_the_check_refuses_the_slopes_of_the_right_one(row):
+    skip_unless_it_is(row.path.split(".")[0])
+    library = importlib.import_module(row.path)
+    value, slopes = row.call(library, row.point)
+    right = row.right(library, row.point)
+    assert np.max(np.abs(value - right)) > 1e-3 * np.max(np.abs(right))
+    assert check_jacobian(lambda x: row.call(library, x)[0], row.point, slopes).verdict == "fail"
+    assert check_jacobian(lambda x: row.right(library, x), row.point, slopes).verdict == "pass"
+
+
+def test_a_probability_is_negative():
+    """Reflection of one coordinate changes the sign of the correlation."""
+    skip_unless_it_is("openturns")
+    import openturns
+
+    def copula(correlation):
+        matrix = openturns.CorrelationMatrix(2, [1, correlation, correlation, 1])
+        return openturns.StudentCopula(3.0, matrix)
+
+    wrong = copula(-0.4).computeCDF([0.35, 0.45])
+    assert wrong < -0.05
+    assert 0.35 - copula(0.4).computeCDF([0.35, 0.55]) == pytest.approx(wrong + 0.2, abs=1e-6)
+
+
+def test_an_element_returns_the_basis_of_the_point_before():
+    """It computes anew only where the number of points changes."""
+    skip_unless_it_is("skfem")
+    from skfem import ElementLinePp
+
+    element = ElementLinePp(2)
+    at = [element.lbasis(np.array([[x]]), 2) for x in (0.3, 0.8)]
+    assert [float(value[0]) for value, _ in at] == [float(at[0][0][0])] * 2
+    x = 2 * 0.8 - 1
+    right, slope = np.sqrt(1.5) * (x**2 - 1) / 2, np.sqrt(1.5) * 2 * x
+    value, (claimed,) = ElementLinePp(2).lbasis(np.array([[0.8]]), 2)
+    assert (value[0], claimed[0]) == pytest.approx((right, slope))
+    assert at[1][1][0, 0] == pytest.approx(-np.sqrt(1.5) * 0.8)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ The page `docs/found.md` tells of them; `tests/parity/test_found.py` looks if th
 `sweep.py` goes through the functions of the libraries again.
 """
 
+import collections.abc
 import importlib
 import math
 import os
@@ -326,11 +327,17 @@ def pair(f):
     return lambda x: np.asarray(f(x)[0]), vjp
 
 
+def numpy_ml(f):
+    vars(collections).setdefault("Hashable", collections.abc.Hashable)  # for old Pythons
+    return pair(f)
+
+
 ADAPTERS = {
     "autograd": hips,
     "jax": jax,
     "mygrad": mygrad,
     "dezero": dezero,
+    "numpy_ml": numpy_ml,
     "tinygrad": tinygrad,
 }
 
