@@ -40,6 +40,7 @@ class WrongAnswerError(AssertionError):
 
     share = 0.0  # of the points of the check that are kept
     kept = 0.0  # of the points of each check that depends on it
+    function = ""  # that gave the answer
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
@@ -60,6 +61,7 @@ class NotJudgedError(AssertionError):
     def __init__(self, first: Check, error: BaseException) -> None:
         self.rests_on = first.__name__
         self.share = self.kept = getattr(error, "kept", 0.0)
+        self.function = getattr(error, "function", "")
         self.stand_ins = getattr(error, "stand_ins", {})
         sentence = " ".join((first.__doc__ or self.rests_on).split())
         self.lines = (("not judged", f"it depends on a check that failed: {sentence}"),)
@@ -69,8 +71,8 @@ class NotJudgedError(AssertionError):
 class CrashError(Exception):
     """The learner's function raised an exception, which is the cause of this one."""
 
-    def __init__(self, called: str, where: str = "") -> None:
-        self.called, self.where = called, where
+    def __init__(self, called: str, where: str = "", function: str = "") -> None:
+        self.called, self.where, self.function = called, where, function
 
 
 class Formula:
@@ -131,16 +133,40 @@ def _run_firsts(
 ) -> None:
     """Run the checks that a check depends on; if one fails, it is not judged, and says so.
 
-    But if there are stand-ins for what the first one has refused, it is judged with these.
+    But a known mistake excuses only the function that has it. Any other function is judged, with a
+    right one in the place of the wrong one if there is a stand-in.
     """
+    failed: list[tuple[Check, BaseException]] = []
     for first in firsts:
         try:
             first(sub)
         except (AssertionError, CrashError) as error:
-            not_judged = NotJudgedError(first, error)
-            if not_judged.kept and not_judged.stand_ins:
-                _judge_with(not_judged.stand_ins, check, sub)
-            raise not_judged from failure or error
+            failed.append((first, error))
+    if not failed:
+        return
+    first, error = min(failed, key=lambda pair: getattr(pair[1], "kept", 0.0))
+    not_judged = NotJudgedError(first, error)
+    if not_judged.kept == 1:
+        if not_judged.stand_ins:
+            _judge_with(not_judged.stand_ins, check, sub)
+        else:
+            excused = {getattr(error, "function", "") for _, error in failed}
+            _judge_others(excused, check, sub, failure)
+    raise not_judged from failure or error
+
+
+def _judge_others(excused: set[str], check: Check, sub: Any, failure: BaseException | None) -> None:
+    """Refuse the wrong answer of a function that is not excused."""
+    try:
+        if failure is None:
+            check(sub)
+    except NotJudgedError as error:
+        if error.kept < 1:
+            raise
+    except (WrongAnswerError, CrashError) as error:
+        failure = error
+    if isinstance(failure, WrongAnswerError | CrashError) and failure.function not in excused:
+        raise failure
 
 
 def _judge_with(stand_ins: dict[str, Any], check: Check, sub: Any) -> None:
@@ -214,7 +240,7 @@ class Call:
         except NotImplementedError:
             raise
         except (Exception, SystemExit) as error:
-            raise CrashError(self.text, self.where) from error
+            raise CrashError(self.text, self.where, self.name) from error
         raise WrongAnswerError(
             self.name,
             "no function of that name in your file",
@@ -309,7 +335,7 @@ class Call:
         """
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
-        error.share, error.kept = share, 1.0 if known else share
+        error.share, error.kept, error.function = share, 1.0 if known else share, self.name
         error.stand_ins = {self.name: stand_in} if stand_in else {}
         raise error
 

@@ -98,7 +98,6 @@ def check_gamma_and_beta(sub):
     part("dgamma", sub).gives(each.sum(axis=0), mistakes)
 
 
-@builds_on(check_gamma_and_beta)
 def check_the_gradient(sub):
     """The gradient dx has the entry's own share, the mean's and the variance's."""
     n, over_gamma = len(X), UPSTREAM / GAMMA
@@ -108,6 +107,10 @@ def check_the_gradient(sub):
 
     def dx(g=G, mean=OF_MEAN, variance=OF_VARIANCE):
         return (g - mean - variance) / STD
+
+    def with_std(std):
+        x_hat = CENTRED / std
+        return (G - OF_MEAN - x_hat * (G * x_hat).mean(axis=0)) / std
 
     def by(one, other):
         return dx(variance=one * (G * other).mean(axis=0))
@@ -123,6 +126,8 @@ def check_the_gradient(sub):
         "the variance's share is missing: it depends on every row": dx(variance=0),
         "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
         "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
+        "eps is added to the variance, inside the root": with_std(np.sqrt([3, 8]) + EPS),
+        "x_hat is divided by sqrt(var + eps); where is the root?": with_std(STD**2),
         "the variance's share: x_hat, not x minus its mean, in both places": not_x_hat,
     }
     slips = {

@@ -28,18 +28,30 @@ def check_masks(sub):
             1 - P: "that is 1 - p; the others are divided by it",
         }.get(float(other), "an entry is dropped, or multiplied by 1 / (1 - p)")
         known = other in (1, 1 / P, 1 - P)
-        call.refuse(f"entries such as {other:.6g}", expected, look_at, known=known)
+        call.refuse(f"entries such as {other:.6g}", expected, look_at, known=known, stand_in=masks)
     dropped = np.mean(got == 0)
     if not 0.2 < dropped < 0.3:
         known = 0.7 < dropped < 0.8
         look_at = "an entry is dropped where rng.random(shape) is below p"
         look_at = "p is for dropping, 1 - p for keeping: they are exchanged" if known else look_at
-        call.refuse(f"{dropped:.0%} of the entries dropped", f"about {P:.0%}", look_at, known=known)
+        call.refuse(
+            f"{dropped:.0%} of the entries dropped",
+            f"about {P:.0%}",
+            look_at,
+            known=known,
+            stand_in=masks,
+        )
     rows = got.reshape(80, 50)
     for lines, what in ((got.reshape(2, -1), "layers"), (rows, "rows"), (rows.T, "columns")):
         if len(np.unique(lines, axis=0)) < 0.9 * len(lines):
             look_at = "draw each entry of each layer independently: rng.random(shape)"
-            call.refuse(f"{what} with the same mask", "each with its own", look_at, known=True)
+            call.refuse(
+                f"{what} with the same mask",
+                "each with its own",
+                look_at,
+                known=True,
+                stand_in=masks,
+            )
     for lines, what in ((rows, "row"), (rows.T, "column")):
         varies(call, np.count_nonzero(lines, axis=1), what)
 
@@ -54,7 +66,9 @@ def check_the_seed(sub):
         again.refuse(got, first, "is the generator made inside, from the seed?")
     other = Call(sub, "masks", 2, (2, 30), P)
     if np.array_equal(other.run(), first):
-        other.refuse("the masks of seed 1", "others", "does the seed enter?", known=True)
+        other.refuse(
+            "the masks of seed 1", "others", "does the seed enter?", known=True, stand_in=masks
+        )
     drawn = [Call(sub, "masks", seed, (40, 50), P).run() for seed in range(5)]
     varies(other, [np.count_nonzero(mask) for mask in drawn], "mask")
 
@@ -235,6 +249,12 @@ def varies(call, counts, what):
         look_at = "each entry is drawn independently, so the number of those kept varies"
         got = f"{counts[0]} entries kept in every {what}"
         call.refuse(got, "sometimes more, and sometimes fewer", look_at, known=True)
+
+
+def masks(seed, shape, p):
+    """Stand in for the learner's, where another function is judged."""
+    kept = np.random.default_rng(seed).random(shape) >= p
+    return kept / (1 - p)
 
 
 def drawn(sub, seed, x=X, p=P):

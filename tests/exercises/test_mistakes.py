@@ -24,7 +24,8 @@ class Wrongdoer:
         self.exercise, self.checks = exercise, course.checks_of(exercise, heldout=True)
         self.right = vars(loaded(exercise.folder / "solution.py"))
         self.mistakes = {}  # the check, by the call, what it depends on, and the sentence
-        self.chosen, self.spoiled, self.standing_in = None, frozenset(), False
+        self.chosen, self.at_fault, self.spoiled = None, "", frozenset()
+        self.standing_in = False
         self.gives, give_all, standing_in = expect.Call.gives, expect.give_all, expect.standing_in
 
         def stand_in(sub, functions):
@@ -49,18 +50,19 @@ class Wrongdoer:
             key = call.text, call.where, sentence
             if not isinstance(value, expect.AnyOf) and expect.same(value, expected):
                 continue  # it does not show in this call
-            self.mistakes.setdefault(key, check)
+            at_fault = "" if how.get("stand_in") else call.name  # or all that use it
+            self.mistakes.setdefault(key, (check, at_fault))
             if key == self.chosen:
                 value = value.values[0] if isinstance(value, expect.AnyOf) else value
                 call.run = functools.partial(lambda value: value, value)
-        if check in self.spoiled and not self.standing_in:
+        if check in self.spoiled and self.at_fault in ("", call.name) and not self.standing_in:
             call.run = lambda: "nonsense"
         return self.gives(call, expected, mistakes, **how)
 
     def all(self, give_all, rows, mistakes, **how):
         """Answer several calls."""
         for sentence, answers in mistakes.items():
-            self.mistakes.setdefault(("", "", sentence), running())
+            self.mistakes.setdefault(("", "", sentence), (running(), rows[0][0].name))
             if ("", "", sentence) == self.chosen:
                 answers = answers.values[0] if isinstance(answers, expect.AnyOf) else answers
                 for (call, *_), answer in zip(rows, answers, strict=True):
@@ -71,7 +73,8 @@ class Wrongdoer:
         """Return what the checks say if this mistake is made."""
         self.chosen, self.spoiled = chosen, frozenset()
         if chosen:
-            self.spoiled = dependents(self.checks, self.mistakes[chosen])
+            check, self.at_fault = self.mistakes[chosen]
+            self.spoiled = dependents(self.checks, check)
         return judged(self.exercise, dict(self.right), checks=self.checks, to_the_end=True)
 
 
@@ -101,7 +104,7 @@ def test_every_known_mistake_costs_only_the_points_of_its_check(monkeypatch, nam
     student = Wrongdoer(monkeypatch, EXERCISES[name])
     assert student.outcome().done
     assert len(student.mistakes) >= 5
-    for chosen, check in list(student.mistakes.items()):
+    for chosen, (check, _) in list(student.mistakes.items()):
         outcome = student.outcome(chosen)
         said = {result.check: result for result in outcome.results}
         assert (said[check].status, said[check].share) == ("failed", 0), chosen
@@ -153,3 +156,21 @@ def test_what_builds_on_a_slip_is_judged_with_a_right_function_in_its_place(wher
     assert said["check_the_gradient"].status == "failed"
     assert "with: a right softmax in the place of yours" in said["check_the_gradient"].message
     assert said["check_large_scores"].earned == points["check_large_scores"]  # of softmax itself
+
+
+UNWRITTEN = 'raise NotImplementedError("exercise 15, task 2: forward")'
+
+
+def test_a_slip_earns_nothing_for_what_is_not_written_or_wrong_by_itself():
+    dropout, points = EXERCISES["15_dropout"], EXERCISES["15_dropout"].points
+    source = (dropout.folder / "solution.py").read_text(encoding="utf-8")
+    source = source.replace(">= p) / (1 - p)", ">= p)")
+    line = "return np.tanh((np.tanh(x) * first) @ W) * second"
+    earned = {}
+    for what, instead in ("right", line), ("unwritten", UNWRITTEN), ("nonsense", "return x + 1"):
+        graded = in_this_process(dropout, source.replace(line, instead))
+        earned[what] = {check.id.partition("/")[2]: check.earned for check in graded.checks}
+    assert earned["right"]["check_masks"] == 0
+    assert earned["right"]["check_forward"] == points["check_forward"]
+    assert earned["unwritten"]["check_forward"] == earned["nonsense"]["check_forward"] == 0
+    assert earned["nonsense"]["check_backward"] == points["check_backward"]

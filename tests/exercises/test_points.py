@@ -1,5 +1,6 @@
 """What is wrong earns little: every wrong answer, and those that are hardly any."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -104,7 +105,7 @@ def test_a_dependent_part_is_judged_if_its_base_is_right(double, status, share):
 
 
 def test_a_part_that_fails_the_second_time_is_reported_there():
-    answers = iter([6.0, 3.0])
+    answers = itertools.chain([6.0], itertools.repeat(3.0))
     result = judged_by(after(half_of_each)(asks_for_more), double=lambda _: next(answers))
     assert result.status == "failed"
     assert ("look at", "where is the 2?") in result.lines
