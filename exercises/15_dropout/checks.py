@@ -248,7 +248,7 @@ def varies(call, counts, what):
     if not np.ptp(counts):
         look_at = "each entry is drawn independently, so the number of those kept varies"
         got = f"{counts[0]} entries kept in every {what}"
-        call.refuse(got, "sometimes more, and sometimes fewer", look_at, known=True)
+        call.refuse(got, "sometimes more, and sometimes fewer", look_at, known=True, stand_in=masks)
 
 
 def masks(seed, shape, p):
