@@ -157,18 +157,20 @@ def look_at_the_steps(f, x, value, error):
     if np.isnan(value):
         return NOTHING
     every = list(bars(f, x))
-    best = min(every, key=lambda bar: bar.truncation + bar.rounding)
     for bar in every:
+        both = bar.truncation + bar.rounding
         if np.isclose(value, bar.fine, rtol=1e-13, atol=0):
             break
-        both = bar.truncation + bar.rounding
         if np.isclose(value, bar.coarse, rtol=1e-13, atol=0) and np.isclose(error, both, atol=0):
             return "that is five_point(h); the shorter one of the two is better: five_point(h/2)"
     else:
         return NONE
-    both = bar.truncation + bar.rounding
+    wrong_step = {
+        FIRST: "that is the longest step: is every step tried, and the best one kept?",
+        LAST: "that is the last step, not the one with the smallest sum: is it returned?",
+    }
     for says, wrong in (
-        ("a smaller sum was to be had: try every step, and keep the best", both),
+        (wrong_step.get(bar.step, "a smaller sum was to be had: try every step"), both),
         (
             "that is the larger one of truncation and rounding, or one alone; add them",
             max(bar.truncation, bar.rounding),
@@ -184,12 +186,7 @@ def look_at_the_steps(f, x, value, error):
         ("where is |x * slope| in rounding?", bar.without_x),
     ):
         if np.isclose(error, wrong, rtol=1e-6, atol=0):
-            if wrong == both and bar.step == FIRST:
-                return "that is the longest step: is every step tried, and the best one kept?"
-            if wrong == both and bar.step == LAST:
-                return "that is the last step, not the one with the smallest sum: is it returned?"
-            if wrong != both or bar.step != best.step:
-                return says
+            return says
     parts = f"truncation is {shown(bar.truncation, 2)} and rounding {shown(bar.rounding, 2)}"
     return f"at the step of this value, h = {shown(bar.step, 2)}, {parts}; the bar is their sum"
 
