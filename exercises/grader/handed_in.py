@@ -6,7 +6,8 @@ import re
 import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import BinaryIO
@@ -43,7 +44,7 @@ class File:
     """A file of a submission; also a link, a pipe, or a file in a zip file."""
 
     name: str  # its path in the submission, without the student's name
-    path: Path = field(compare=False)  # on the disk
+    path: Path  # on the disk
     member: str = ""  # its name in the zip file at the path
     nth: int = 0  # the number of the resubmission
     late: bool = False
@@ -86,15 +87,7 @@ class HandedIn:
     def _but(self, exercise: Exercise) -> str:
         """Name what is there, and belongs to no other exercise."""
         words = exercise.name.partition("_")[2]
-        near = [file for file in self.files if words in file.name.lower()]
-        of_others = [e for e in read_course().exercises if e.name != exercise.name]
-        others = [
-            file
-            for file in self.files
-            if not any(likeness(file.name, other) for other in of_others)
-            and not file.name.split("/")[-1].startswith((".", "__"))
-        ]
-        there = [file for file in near if file in others] or others
+        there = [file for file in self._unclaimed if words in file.name.lower()] or self._unclaimed
         if not there:
             return ""
         told = [
@@ -102,6 +95,17 @@ class HandedIn:
             for file in there
         ]
         return f", but {_listed(told)} {'is' if len(told) == 1 else 'are'}"
+
+    @cached_property
+    def _unclaimed(self) -> list[File]:
+        """The files that belong to no exercise, and that no program has made."""
+        course = read_course().exercises
+        return [
+            file
+            for file in self.files
+            if not file.name.rpartition("/")[2].startswith((".", "__"))
+            and not any(likeness(file.name, exercise) for exercise in course)
+        ]
 
     def notes(self, exercise: Exercise, taken: str, source: bytes) -> Iterator[str]:
         """Say what an instructor should look at: the package has the answers to most exercises."""

@@ -36,6 +36,8 @@ def likeness(file: str, exercise: Exercise) -> tuple[int, int] | None:
     the highest is the latest. ``leaky_relu.py`` is not ``06_relu.py``: another word needs the
     number, as in ``ada_06_relu.py``.
     """
+    if not file.lower().endswith((".txt", *CODE)):
+        return None
     path = named = PurePath(file)
     while path.suffix.lower() in (".txt", *CODE) and PurePath(path.stem).suffix.lower() in CODE:
         path = PurePath(path.stem)  # an editor has put its own ending behind: 06_relu.py.txt
