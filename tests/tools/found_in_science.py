@@ -14,10 +14,10 @@ from found import Found, gradient, hessian
 
 
 def cauchy(f, x, order, radius):
-    """Return a derivative of an analytic f, by Cauchy's integral on a circle around x."""
+    """Return a derivative of an analytic f, complex, by Cauchy's integral around x."""
     turns = np.exp(2j * np.pi * np.arange(32) / 32)
     values = np.array([f(x + radius * turn) for turn in turns])
-    return (values * turns**-order).mean().real * math.factorial(order) / radius**order
+    return (values * turns**-order).mean() * math.factorial(order) / radius**order
 
 
 def slope(f, x):
@@ -86,15 +86,9 @@ def pressure(amounts):
 
 def right_third_of_pressure(_):
     def second(x):
-        return cauchy_complex(lambda n: pressure(np.array([n, 0.5, x])), 0.2)
+        return cauchy(lambda n: pressure(np.array([n, 0.5, x])), 0.2, 2, 0.02)
 
-    return cauchy(second, 0.3, 1, 0.02)
-
-
-def cauchy_complex(f, x, radius=0.02):
-    """Return the second derivative of f, complex too."""
-    turns = np.exp(2j * np.pi * np.arange(32) / 32)
-    return np.mean([f(x + radius * turn) / turn**2 for turn in turns]) * 2 / radius**2
+    return cauchy(second, 0.3, 1, 0.02).real
 
 
 def fugacity(mix, name, z):
@@ -288,7 +282,7 @@ SCIENCE = tuple(
             (
                 "thermo.eos", f"{name}.d3a_alpha_dT3_pure",
                 lambda eos, T, name=name: second_and_third(eos, name, T),
-                400.0, cauchy(lambda T, k=KAPPAS[name]: attraction(T, **k), 400.0, 3, 80.0),
+                400.0, cauchy(lambda T, k=KAPPAS[name]: attraction(T, **k), 400.0, 3, 80.0).real,
             )
             for name in KAPPAS
         ),
