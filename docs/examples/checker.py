@@ -246,9 +246,31 @@ RULES = {
 }
 
 # --8<-- [end:compare]
+
+
+def whole(q):
+    """Measure the error of a whole gradient: products of residuals at two steps have no noise."""
+    h, k = map(float, q["steps"])
+    lines = reals(q["lines"])
+    if not (0 < h < math.inf and 0 < k < math.inf) or h == k:
+        raise RefusedError("the steps")
+    if len(lines) < 2 or not any(line[0] for line in lines):
+        raise RefusedError("too few lines, or no claim")
+    size = math.hypot(*(line[0] for line in lines)) / math.sqrt(len(lines))
+    products = [
+        (c - (a1 - b1) / (2 * h)) / size * ((c - (a2 - b2) / (2 * k)) / size)
+        for c, b1, a1, b2, a2 in lines
+    ]
+    mean = sum(products) / len(products)
+    squares = sum((p - mean) ** 2 for p in products)
+    spread = math.sqrt(squares / (len(products) - 1) / len(products))
+    error = math.sqrt(0.0 if mean < 0 else mean)
+    return {"error": texts(error), "spread": texts(spread)}
+
+
 # --8<-- [start:adapter]
 
-ANSWERS = {"stencil": stencil, "escalate": escalate, "compare": compare}
+ANSWERS = {"stencil": stencil, "escalate": escalate, "compare": compare, "whole": whole}
 
 
 def answer(request):

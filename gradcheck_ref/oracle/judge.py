@@ -78,13 +78,16 @@ def _what_is_wrong(vector: Vector, reply: dict[str, Any]) -> str:
         if "refused" in reply:  # a refusal counts as a no
             return "" if expected["result"] == "invalid" else "refused, though it is right"
     elif "refused" in reply:
-        return "" if expected["slope"] == "nonfinite" else "refused, though there is an answer"
+        told = expected["error" if vector.kind == "whole" else "slope"]
+        return "" if told == "nonfinite" else "refused, though there is an answer"
     if vector.kind == "verdict":
         right = {"valid": "pass", "invalid": "fail"}.get(expected["result"], reply["verdict"])
         said = reply["verdict"]
         return "" if said == right else f"verdict is {said}, expected {right}"
     if vector.kind == "compare":
         return _comparison(expected, reply)
+    if vector.kind == "whole":
+        return _distances(expected, reply)
     if vector.kind == "escalate" and reply["order"] != expected["order"]:
         return f"order is {reply['order']}, expected {expected['order']}"
     return _distance(reply["slope"], expected["slope"], expected.get("within", "0"), "slope")
@@ -94,6 +97,10 @@ def _comparison(expected: dict[str, Any], reply: dict[str, Any]) -> str:
     if reply["close"] is not expected["close"]:
         said, right = (str(side["close"]).lower() for side in (reply, expected))
         return f"close is {said}, expected {right}"
+    return _distances(expected, reply)
+
+
+def _distances(expected: dict[str, Any], reply: dict[str, Any]) -> str:
     for key, within in expected["within"].items():
         if why := _distance(reply[key], expected[key], within, key):
             return why

@@ -14,7 +14,7 @@ import numpy as np
 from gradcheck_ref.conversation.messages import as_float
 from gradcheck_ref.oracle.judge import Outcome, close_enough
 
-TOLD = ("slope", "error", "relative", "percent")
+TOLD = ("slope", "error", "relative", "percent", "spread")
 FEWEST = 3  # wrong numbers, before the report says anything
 FEWEST_DIGITS = 3  # a number with fewer digits, such as 0, was not cut off
 MOST = 0.9  # of the wrong numbers; a few may be wrong for another reason

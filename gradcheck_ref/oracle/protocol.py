@@ -85,8 +85,8 @@ def answer(request: Request) -> Reply:
     >>> answer(request | {"analytic": ["1.5", "3"], "numeric": ["1", "3"]})
     {'close': False, 'error': ['0.5', '0.0']}
     """
-    handle = {"stencil": stencil, "compare": compare, "escalate": escalate, "verdict": verdict}
-    chosen = handle[request["ask"]]
+    kinds = (stencil, compare, escalate, verdict, whole)
+    chosen = {kind.__name__: kind for kind in kinds}[request["ask"]]
     if chosen is verdict:  # refusing to judge is not a verdict
         return verdict(request)
     try:
@@ -308,3 +308,23 @@ def verdict(request: Request) -> Reply:
 
     report = check_gradient(loss, inputs, claimed, rtol=float(request["rtol"]))
     return {"verdict": report.verdict}
+
+
+# --- whole -----------------------------------------------------------------------------------
+
+
+def whole(request: Request) -> Reply:
+    """Measure the error of a whole gradient along lines, as ``check.judge.whole`` does."""
+    steps = np.array(reals(request["steps"]))
+    if not (np.isfinite(steps) & (steps > 0)).all() or steps[0] == steps[1]:
+        raise ValueError("the steps must be two positive numbers")
+    lines = np.array(reals(request["lines"]), float).reshape(-1, 5)
+    claimed, samples = lines[:, 0], lines[:, 1:].reshape(-1, 2, 2)
+    if len(lines) < 2 or not claimed.any():
+        raise ValueError("it takes two lines, and a claim that is not 0")
+    residuals = claimed[:, None] - (samples[:, :, 1] - samples[:, :, 0]) / (2 * steps)
+    size = np.sqrt(np.mean(claimed * claimed))  # divide by it first, so that no square overflows
+    products = np.prod(residuals / size, axis=1)
+    error = np.sqrt(np.fmax(products.mean(), 0.0)) if np.isfinite(products).all() else np.nan
+    spread = products.std(ddof=1) / np.sqrt(len(lines))
+    return {"error": texts(error), "spread": texts(spread)}

@@ -28,7 +28,7 @@ from gradcheck_ref.conversation.messages import (
 )
 
 PROTOCOL = 1
-KINDS = ("stencil", "compare", "escalate", "verdict")
+KINDS = ("stencil", "compare", "escalate", "verdict", "whole")
 
 # --- values ----------------------------------------------------------------------------------
 
@@ -76,6 +76,15 @@ ASKED: dict[str, Message] = {
         | {"claimed": listed(CLAIM, "a gradient for each input", least=1), "rtol": REAL}
     ),
 }
+ASKED["whole"] = Message(
+    {
+        "steps": listed(REAL, "two steps", least=2, most=2),
+        "lines": listed(
+            listed(REAL, "claim and samples", least=5, most=5),
+            "lists of `[claimed, f(-h1), f(h1), f(-h2), f(h2)]`",
+        ),
+    }
+)
 COMPARED = {"close": truth(), "error": SAID_REALS}
 # The keys of each question and reply; two rules of compare have one more.
 ANSWERS: dict[str, Message] = {
@@ -85,6 +94,7 @@ ANSWERS: dict[str, Message] = {
     "compare/tvm": Message({**COMPARED, "percent": SAID_REALS}),
     "escalate": Message({"order": ORDER, "slope": SAID}),
     "verdict": Message({"verdict": words("pass", "fail", "unsure")}),
+    "whole": Message({"error": SAID, "spread": SAID}),
 }
 EXCUSES = {
     "problem": text("the implementation cannot answer, or broke, and why. Counts as an error"),
@@ -140,8 +150,13 @@ SHARED = {  # by the tests of a group
     "compare": {"rule": RULES, "says": text("the rule, in words")},
     "escalate": {"step": STEP},
     "verdict": {"function": text("its name"), "formula": text("the function, in words")},
+    "whole": {"says": text("the rule, in words")},
 }
-IN_WORDS = {"compare": "says", "verdict": "formula"}  # the key of a group with its question
+IN_WORDS = {
+    "compare": "says",
+    "verdict": "formula",
+    "whole": "says",
+}  # the key of a group with its question
 WITHIN = plain("a distance for each", {"type": "object"}, lambda given: isinstance(given, dict))
 EXPECTED = {
     "stencil": {"slope": SLOPE, "within": REAL},
@@ -149,12 +164,14 @@ EXPECTED = {
     | {"percent": REALS_OR_NULL, "within": WITHIN},
     "escalate": {"order": ORDER, "slope": SLOPE, "within": REAL},
     "verdict": {},
+    "whole": {"error": SLOPE, "spread": SLOPE, "within": WITHIN},
 }
 NEEDED = {  # of the expected reply, unless the test must be refused
     "stencil": ("slope",),
     "compare": ("close", "error", "within"),
     "escalate": ("order", "slope"),
     "verdict": (),
+    "whole": ("error", "spread", "within"),
 }
 DESCRIPTION = plain(
     "a statement of fact",

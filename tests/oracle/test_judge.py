@@ -29,6 +29,8 @@ WALK = vector("escalate/taken", lambda v: v.expected.get("order") == 4)
 RIGHT = vector("verdict/cube", lambda v: v.expected["result"] == "valid")
 WRONG = vector("verdict/cube", lambda v: v.expected["result"] == "invalid")
 KINK = vector("verdict/relu", lambda v: v.expected["result"] == "acceptable")
+LENGTH = vector("whole/products", lambda v: v.description == "a straight f, doubled")
+ONE_LINE = vector("whole/products", lambda v: v.description == "one line")
 ZEROS = [["0", "0", "0"], ["0", "0", "0"]]
 
 # what; the vector; the reply; how it is judged
@@ -76,6 +78,11 @@ CASES = [
     ("right, but unsure", RIGHT, {"verdict": "unsure"}, "failed"),
     ("wrong", WRONG, {"verdict": "fail"}, "passed"),
     ("wrong, but passed", WRONG, {"verdict": "pass"}, "failed"),
+    ("the whole", LENGTH, {"error": "0.5", "spread": LENGTH.expected["spread"]}, "passed"),
+    ("the whole, its square", LENGTH, {"error": "0.25", "spread": "0"}, "failed"),
+    ("the whole, refused in vain", LENGTH, {"refused": "no"}, "failed"),
+    ("one line, refused", ONE_LINE, {"refused": "one line"}, "passed"),
+    ("one line, measured", ONE_LINE, {"error": "0.5", "spread": "nan"}, "failed"),
     ("a kink, passed", KINK, {"verdict": "pass"}, "ambiguous"),
     ("a kink, and no answer", KINK, {"slope": "1"}, "error"),
     ("a kink, and a problem", KINK, {"problem": "no ReLU"}, "error"),
@@ -128,6 +135,7 @@ REPLIES_TO = {
     "compare/warp": (TABLE, [{"close": True, "error": "1", "relative": s} for s in ("1", 1, None)]),
     "compare/tvm": (NORM, [{"close": True, "error": "1", "percent": s} for s in ("1", 1, None)]),
     "verdict": (RIGHT, [{"verdict": said} for said in ("unsure", "ok", True, None)]),
+    "whole": (LENGTH, [{"error": said, "spread": "1"} for said in ("1", 1, None)]),
 }
 
 

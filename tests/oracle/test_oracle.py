@@ -25,7 +25,7 @@ from gradcheck_ref.oracle.vectors import RELEASES, load_file, load_vectors, vect
 
 ROOT = Path(__file__).parents[2]
 ORACLE = ROOT / "gradcheck_ref" / "oracle"
-FILES = [(release, kind) for release in RELEASES for kind in KINDS]
+FILES = [(r, k) for r in RELEASES for k in KINDS if layout.read(r, k)["groups"]]
 SCHEMAS = {"vectors": vectors_schema(), "protocol": protocol_schema()}
 
 
@@ -130,6 +130,7 @@ PUBLISHED = {
     "v1.3/compare": "1c42aae1f3e6feeb",
     "v1.3/escalate": "4addd2f4c5b2e248",
     "v1.3/verdict": "9b3e2aadae7f966a",
+    "v1.3/whole": "fddd7e691bce2b5b",
 }
 
 

@@ -108,7 +108,7 @@ def hips_check_grads(q):
     from autograd.extend import defvjp, primitive
 
     loss = primitive(q.loss)
-    rules = [lambda ans, *inputs, k=k: lambda u: u * q.claimed[k] for k in range(len(q.claimed))]
+    rules = [lambda _, *inputs, k=k: lambda u: u * q.claimed[k] for k in range(len(q.claimed))]
     defvjp(loss, *rules)
     test_util.check_grads(loss, modes=["rev"], order=1)(*q.inputs)
     return True

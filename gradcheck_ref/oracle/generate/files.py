@@ -6,6 +6,7 @@ from .layout import OPEN, canonical
 from .numbers import with_all_digits
 from .stencil import stencil_vectors
 from .verdict import verdict_vectors
+from .whole import whole_vectors
 
 
 @with_all_digits
@@ -18,4 +19,5 @@ def all_files() -> dict[str, str]:
         Text by file name, from the folder of the releases.
     """
     kinds = [stencil_vectors(), compare_vectors(), escalate_vectors(), verdict_vectors()]
+    kinds.append(whole_vectors())
     return {f"{OPEN}/{kind['kind']}.json": canonical(kind) for kind in kinds}

@@ -63,7 +63,9 @@ def published(kind: str) -> dict[str, Vector]:
 
 
 def read(release: str, kind: str) -> Vector:
-    """Read the file of one kind and one release, unchanged."""
+    """Read the file of one kind and one release, unchanged; a kind may be newer than a release."""
+    if not (FOLDER / release / f"{kind}.json").exists():
+        return {"count": 0, "notes": {}, "groups": []}
     found: Vector = json.loads((FOLDER / release / f"{kind}.json").read_text(encoding="utf-8"))
     return found
 

@@ -79,6 +79,11 @@ TIMES = "times=len,"
 WEIGHED = "return sum(u * v for u, v in zip(weights, values, strict=True))"
 VANISHES = "if places[low] == places[high]:"
 FITS = "shape(numeric)[len(shape(numeric)) - len(shape(analytic)) :]"
+RESIDUALS = "(c - (a1 - b1) / (2 * h)) / size * ((c - (a2 - b2) / (2 * k)) / size)"
+WHOLE = "error = math.sqrt(0.0 if mean < 0 else mean)"
+SPREAD = "spread = math.sqrt(squares / (len(products) - 1) / len(products))"
+LINES = "if len(lines) < 2 or not any(line[0] for line in lines):"
+MEAN = "mean = sum(products) / len(products)"
 CENTRAL = "slope, order = slope_of(q, places, h / 2, 0, 4), 2"
 LAST = "slope, order = extrapolated(slope_of(q, places, h / 2, 1, 3), slope), 4"
 AGREES = "return math.isfinite(slope) and abs(slope - claimed) < atol + rtol * abs(slope)"
@@ -202,6 +207,21 @@ MISTAKES = {
     "the nearest slope is told": (
         LAST, f"was = slope; {LAST}; slope = min(was, slope, key=lambda s: abs(s - claimed))"),
     "infinity agrees with infinity": _instead(AGREES, "return", "return slope == claimed or"),
+    # the whole
+    "whole: squares at the first step": (
+        RESIDUALS, "((c - (a1 - b1) / (2 * h)) / size) ** 2"),
+    "whole: one-sided slopes": _instead(RESIDUALS, "(a1 - b1) / (2 * h)", "(a1 - b2) / (h + k)"),
+    "whole: one step for both": _instead(RESIDUALS, "(2 * k)", "(2 * h)"),
+    "whole: no root": _instead(WHOLE, "math.sqrt(0.0 if mean < 0 else mean)", "max(mean, 0.0)"),
+    "whole: the root of the size": _instead(WHOLE, "0.0 if mean < 0 else mean", "abs(mean)"),
+    "whole: divided by the number of lines": _instead(
+        SPREAD, "(len(products) - 1)", "len(products)"),
+    "whole: the deviation of one line": _instead(SPREAD, " / len(products))", ")"),
+    "whole: one line is enough": _instead(LINES, "len(lines) < 2 or ", ""),
+    "whole: products below 1e-40 are 0": _instead(
+        MEAN, "sum(products)", "sum(p for p in products if abs(p) * size**2 > 1e-40)"),
+    "whole: NaN is left out": _instead(
+        MEAN, "mean", "products = [p for p in products if p == p]; mean"),
     "half a step that vanishes is taken": _instead(WALKS, ", (1, 3)", ""),
 }  # fmt: skip
 # Comparisons, quotients and walks, and the groups that must show the mistake.

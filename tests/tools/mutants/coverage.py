@@ -15,7 +15,7 @@ from gradcheck_ref.oracle.vectors import Vector, load_vectors
 from .clients import CLIENTS, Client
 from .slips import Slip, slips, verdict
 
-ANSWERED = ("stencil", "compare", "escalate")  # by the example in Python
+ANSWERED = ("stencil", "compare", "escalate", "whole")  # by the example in Python
 LOOSE, STRICT = "lets through", "refuses"
 TELLS = "tells"  # the decision is right, the error is not
 Shown = Counter[tuple[str, str]]  # group and way: how many vectors
