@@ -28,6 +28,7 @@ FACTOR = "a factor: every entry is"
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
 
 MOST_PASSES = 100  # forward passes in the time of a backward pass
+MOST_GROWTH = 3  # of the time, times the growth of the array; a measurement's is about 6
 LEAST_TIME = 1e-5  # seconds; a clock may tell no less
 
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
@@ -404,8 +405,8 @@ def is_no_measurement(small: Call, large: Call | None = None, forward: Call | No
         small.refuse(got, "only a few: a gradient that is derived", look_at)
     longer = _effort(large)[2]
     passes = longer / max(_effort(forward)[2], LEAST_TIME)
-    growth = _entries(large) / _entries(small)
-    if passes > MOST_PASSES and longer > 2 * growth * max(time, LEAST_TIME):
+    growth = max(_growths(small, large))
+    if passes > MOST_PASSES and longer > MOST_GROWTH * growth * max(time, LEAST_TIME):
         large.refuse(
             f"as long as {passes:.0f} forward passes, and {longer / max(time, LEAST_TIME):.0f} "
             f"times as long for {growth:.0f} times as many entries",
@@ -422,8 +423,11 @@ def _effort(call: Call, forward: str = "") -> tuple[int, bool, float]:
         return measure([_copied(a) for a in call.before], forward)  # type: ignore[no-any-return]
 
 
-def _entries(call: Call) -> int:
-    return sum(a.size for a in call.before if isinstance(a, np.ndarray))
+def _growths(small: Call, large: Call) -> Iterator[float]:
+    """Yield how many times as large each array is."""
+    for one, other in zip(small.before, large.before, strict=True):
+        if isinstance(one, np.ndarray):
+            yield other.size / one.size
 
 
 class Part(Call):

@@ -53,6 +53,17 @@ def cross_entropy_backward(scores, labels):
                 losses = np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(labels)), labels]
                 out[k] += sign * weight * losses.mean() / h
     return out
+# a long stencil, for all rows at once
+def cross_entropy_backward(scores, labels):
+    weights, h, out = (3 / 4, -3 / 20, 1 / 60), 0.01, np.zeros(scores.shape)
+    for k in range(scores.shape[1]):
+        for m, weight in enumerate(weights, 1):
+            for sign in (1, -1):
+                z = scores - scores.max(axis=1, keepdims=True)
+                z[:, k] += sign * m * h
+                losses = np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(labels)), labels]
+                out[:, k] += sign * weight * losses / h
+    return out / len(labels)
 """
 MEASURED["08"] = """
 # complex steps
