@@ -136,6 +136,9 @@ GIVEN = {
 
 def classroom50(report: Report, environment: Mapping[str, str] = os.environ) -> str:
     """Write a ``result.json``, scores in hundredths; the platform's runner sets the variables."""
+    if report.failed:
+        why = "; ".join(_problems(report))
+        raise ValueError(f"Classroom 50 has no result for work that could not be graded: {why}")
     told = {"REVIEW_URL": environment.get("COMMIT_URL", ""), "ASSIGNMENT_TYPE": "individual"}
     told |= {"OWNER": environment.get("USERNAME", "")}
     told |= {name: value for name, value in environment.items() if value}

@@ -208,6 +208,8 @@ def test_what_could_not_be_graded_has_no_points_in_any_form():
     assert "8 not graded" in writers.text(report)
     assert "score" not in json.loads(writers.gradescope(report))
     assert json.loads(writers.prairielearn(report))["gradable"] is False
+    with pytest.raises(ValueError, match="could not be graded: 06_relu: busy"):
+        writers.classroom50(report, GROUP)
 
 
 def test_a_gradebook_has_the_known_students_and_their_points():
