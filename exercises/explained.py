@@ -4,6 +4,7 @@ Only the standard library: the process of a submission has a copy of this file.
 """
 
 import ast
+import itertools
 import linecache
 import re
 import sys
@@ -60,10 +61,12 @@ def _shapes(frame: FrameType, instruction: int) -> Iterator[str]:
                 turned = False
             case _:
                 continue
-        shape = getattr(frame.f_locals.get(name, frame.f_globals.get(name)), "shape", None)
-        if isinstance(shape, tuple) and name not in told and len(told) < MOST_NAMES:
+        value = frame.f_locals.get(name, frame.f_globals.get(name))
+        is_array = (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
+        if is_array and name not in told and len(told) < MOST_NAMES:
             told.append(name)
-            yield f"{name}{'.T' * turned} {shape[::-1] if turned else shape}"
+            shape = value.shape[::-1] if turned else value.shape
+            yield f"{name}{'.T' * turned} {shape}"
 
 
 def _expression(code: CodeType, instruction: int) -> ast.AST:
@@ -90,11 +93,15 @@ def _expression(code: CodeType, instruction: int) -> ast.AST:
 
 
 def _do_not_fit(found: re.Match[str]) -> str:
-    shapes = [_shape(text) for text in re.findall(SHAPE, found[0])]
-    said = (
-        f"entry by entry, {shapes[0]} and {shapes[1]} do not fit: from the last axis on, lengths "
-    )
-    return said + "must be equal, or 1"
+    shapes = [_shape(text) for text in re.findall(SHAPE, found.string[found.start() :])]
+    for one, other in itertools.combinations(shapes, 2):
+        pairs = zip(one[::-1], other[::-1], strict=False)  # NumPy begins with the last axis
+        for axis, (here, there) in enumerate(pairs, 1):
+            if here != there and 1 not in (here, there):
+                where = "the last axes" if axis == 1 else f"axes {-axis}"
+                said = f"{one} and {other} do not fit, entry by entry: "
+                return f"{said}{where} have {here} and {there} entries"
+    return "the shapes do not fit, entry by entry"
 
 
 def _shape(text: str) -> tuple[int, ...]:

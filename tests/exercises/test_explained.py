@@ -17,7 +17,9 @@ A @ A | `@` needs as many columns on its left as rows on its right; here 3 and 2
 A.T @ B | here 2 and 3 (shapes: A.T (3, 2), B (3, 2))
 np.dot(A, A) | here 3 and 2
 A @ 2.0 | a single number takes *
-A + V | entry by entry, (2, 3) and (2,) do not fit: from the last axis on, lengths must be equal
+A + V | (2, 3) and (2,) do not fit, entry by entry: the last axes have 3 and 2 entries
+B + np.ones((4, 2)) | (3, 2) and (4, 2) do not fit, entry by entry: axes -2 have 3 and 4 entries
+np.where(A > 0, 0, V) | (2, 3) and (2,) do not fit, entry by entry
 A / A.sum(axis=1) | keepdims=True keeps the axis of a sum or a mean
 A[np.arange(6), np.array([0, 1])] | both need the same length; here (6,) and (2,)
 A[2] | axis 0 has the indices 0 to 1; 2 is none of them (shapes: A (2, 3))
@@ -86,6 +88,6 @@ def test_the_grader_says_the_same(tmp_path):
     with best_wall() as wall:
         report = grade(tmp_path, load_checks([RELU]), wall, ORDINARY)
     assert "at: line 5: return np.maximum(x, 0) + np.ones(5)" in said(report)
-    assert "look at: entry by entry, (2, 3) and (5,) do not fit" in said(report)
+    assert "look at: (2, 3) and (5,) do not fit, entry by entry" in said(report)
     assert "(shapes: x (2, 3))" in said(report)
     assert "\nshapes: " not in said(report)
