@@ -34,6 +34,8 @@ LEAST_TIME = 1e-5  # seconds; a clock may tell no less
 MOST_SHOWN = 240  # characters of an answer: four lines of a narrow terminal
 
 Check = Callable[[Any], None]  # of a submission; it raises its objection
+# A right function, or several by their names, where others share the code of the wrong one.
+StandIn = Callable[..., Any] | dict[str, Callable[..., Any]] | None
 
 
 class WrongAnswerError(AssertionError):
@@ -255,7 +257,7 @@ class Call:
         mistakes: dict[str, Any] | None = None,
         *,
         evasions: dict[str, Any] | None = None,
-        stand_in: Callable[..., Any] | None = None,
+        stand_in: StandIn = None,
         rtol: float = RTOL,
         otherwise: str = "",
     ) -> Any:
@@ -327,7 +329,7 @@ class Call:
         *,
         share: float = 0.0,
         known: bool = False,
-        stand_in: Callable[..., Any] | None = None,
+        stand_in: StandIn = None,
     ) -> NoReturn:
         """Refuse the result of the call; texts are shown unchanged.
 
@@ -337,7 +339,8 @@ class Call:
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
         error.share, error.kept, error.function = share, 1.0 if known else share, self.name
-        error.stand_ins = {self.name: stand_in} if stand_in else {}
+        one = {self.name: stand_in} if stand_in else {}
+        error.stand_ins = stand_in if isinstance(stand_in, dict) else one
         raise error
 
     def _names(self) -> list[str]:

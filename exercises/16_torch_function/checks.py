@@ -44,7 +44,9 @@ def check_softplus_backward(sub):
         "that is tanh; the slope of softplus is a sigmoid": UPSTREAM * np.tanh(K * X),
         "the sign of x": UPSTREAM * (1 - s),
     }
-    Call(sub, "softplus_backward", UPSTREAM, X, K).gives(UPSTREAM * s, slips)
+    stand_ins = {"softplus_backward": slope, "softplus_second": second}  # one method
+    call = Call(sub, "softplus_backward", UPSTREAM, X, K)
+    call.gives(UPSTREAM * s, slips, stand_in=stand_ins)
 
 
 @after(check_softplus_backward)
@@ -104,6 +106,16 @@ def heldout_other_numbers(sub):
         Call(sub, "softplus_backward", x, x, k).gives(x * s)
         Call(sub, "softplus_second", x, k).gives(k * s * (1 - s))
         Call(sub, "reverse_backward", x, x, k).gives(-k * x)
+
+
+def slope(upstream, x, k):
+    """Stand in for the learner's, where another function is judged."""
+    return upstream * sigmoid(k * x)
+
+
+def second(x, k):
+    """Stand in for the learner's, where another function is judged."""
+    return k * sigmoid(k * x) * (1 - sigmoid(k * x))
 
 
 def sigmoid(z):
