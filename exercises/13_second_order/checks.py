@@ -150,6 +150,11 @@ def check_the_asymmetry(sub):
     mistakes = {"both may be negative: the larger one without its sign": AnyOf(0.3, -0.3, -right)}
     for a, b in ((U, V), (V, U)):
         Call(sub, "asymmetry", negative, a, b).gives(right, mistakes)
+    corner = np.array([[0.0, 1.0], [0.0, 0.0]])
+    half = Formula("M @ x, M = [[0 1] [0 0]]", lambda x: corner @ x)
+    mistakes = {"only one of the two is 0 here, so they differ": AnyOf(0.0, np.nan)}
+    for a, b in (np.eye(2), np.eye(2)[::-1]):
+        Call(sub, "asymmetry", half, a, b).gives(1.0, mistakes)
     small = Formula("1e-160 * (M @ x), M = [[1 2] [4 3]]", lambda x: 1e-160 * (MATRIX @ x))
     Call(sub, "asymmetry", small, U, V).gives(right, otherwise=SMALL)
 

@@ -175,7 +175,7 @@ def _instead(
             for op in SWAPPED.get(type(node.op), ()):
                 yield ast.AugAssign(node.target, op(), node.value)
             yield None
-        case ast.Assign() | ast.Expr():
+        case ast.Assign() | ast.Expr(value=ast.Call()):
             yield None
         case ast.If():
             yield ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse)

@@ -196,8 +196,10 @@ def probes_13() -> Calls:
             yield "measured", lambda x, A=A: A.T @ np.tanh(A @ x), x, v, 1e-4
             M = size * rng.normal(size=(m, m))
             a, b = rng.normal(size=(2, m))
-            for H in (M, M + M.T, 0 * M, -M, M - M.T):
+            for H in (M, M + M.T, 0 * M, -M, M - M.T, np.triu(M)):
                 yield "asymmetry", lambda x, H=H: H @ x, a, b
+                yield "asymmetry", lambda x, H=H: H @ x, np.eye(m)[0], np.eye(m)[-1]
+                yield "asymmetry", lambda x, H=H: H @ x, np.eye(m)[-1], np.eye(m)[0]
 
 
 def probes_14() -> Calls:
