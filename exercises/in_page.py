@@ -9,7 +9,6 @@ from typing import Any
 
 from course import Exercise, Outcome, judge, load, read_course
 from screen import say, show_here
-from sketches import picture_of
 
 # What a message calls a file or a command in a terminal, and what it is in a page.
 IN_A_PAGE = {
@@ -40,8 +39,17 @@ def check(name: str) -> dict[str, Any]:
     return {
         "checks": (outcome.passed, outcome.total),
         "report": report.getvalue(),
-        "picture": picture_of(exercise, submission),
+        "picture": submission and picture(exercise, submission),
     }
+
+
+def picture(exercise: Exercise, submission: Any) -> Any:
+    """Draw what the functions return; without all of NumPy there is only a report."""
+    with contextlib.suppress(ModuleNotFoundError):
+        from sketches import picture_of
+
+        return picture_of(exercise, submission)
+    return None
 
 
 def judge_and_keep(exercise: Exercise) -> tuple[Outcome, Any]:

@@ -33,16 +33,17 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
+UNNEEDED = re.compile("/oracle/(vectors|generate)/")  # no page asks the questions of the oracle
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site: the wheel that users install, without the oracle's vectors."""
+    """Add the package to the site: the wheel that users install, without the oracle's questions."""
     with tempfile.TemporaryDirectory() as folder, io.BytesIO() as content:
         root = str(Path(config.config_file_path).parent)
         (path,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
         with zipfile.ZipFile(path) as wheel, zipfile.ZipFile(content, "w") as smaller:
             for file in wheel.infolist():
-                if "/oracle/vectors/" not in file.filename:  # no page asks its questions
+                if not UNNEEDED.search(file.filename):
                     smaller.writestr(file, wheel.read(file))
         name = WHEELS + Path(path).name
         files.append(File.generated(config, name, content=content.getvalue()))

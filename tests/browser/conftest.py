@@ -155,7 +155,7 @@ def numpy_of_one_line():
     """Return a wheel in the place of NumPy's, which no index has, and the list that names it."""
     wheel, about = io.BytesIO(), "numpy-1.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr("numpy/__init__.py", "maximum = max")
+        archive.writestr("numpy/__init__.py", "ndarray, maximum = object, max")
         archive.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: numpy\nVersion: 1\n")
         archive.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
         archive.writestr(f"{about}/RECORD", "")

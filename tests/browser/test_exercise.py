@@ -11,6 +11,7 @@ from sketches import PICTURES
 
 from .another_python import give_numpy
 from .conftest import NARROW, ROOT, WIDE, Watch, node_module, route_numpy_of_one_line, window
+from .test_pages import DARK, contrast_faults_of, faults_of
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -290,6 +291,17 @@ def test_the_page_draws_what_the_functions_return(exercise, address, name):
     assert max(box["width"] for box in boxes) > 3
     there.write("def nothing(): pass").press("Check", " of ")
     assert picture.count() == 0
+
+
+def test_axe_finds_nothing_serious_in_a_report_and_a_picture(exercise, address):
+    source = (ROOT / "exercises" / "04_allclose" / "solution.py").read_text(encoding="utf-8")
+    there = Exercise(exercise.tab, address, "04_allclose")
+    there.write("print('mine')\n" + source.replace("atol + rtol * np.abs(numeric)", "atol"))
+    there.press("Check", "checks passed.")
+    there.tab.locator(".own-picture").wait_for()
+    assert faults_of(there.tab) == []
+    there.tab.evaluate(DARK)
+    assert contrast_faults_of(there.tab) == []
 
 
 def test_each_hint_leads_to_the_next(exercise, address):

@@ -24,7 +24,7 @@ function send() {
 }
 
 function print(text) {
-  if (printed > MOST) return;
+  if (!text || printed > MOST) return;
   const shown = text.slice(0, MOST - printed);
   printed += text.length;
   waiting.push(printed > MOST ? `${shown}\n... and more, which is not shown\n` : text);
