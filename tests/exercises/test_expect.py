@@ -5,7 +5,7 @@ import pytest
 from wrong_submissions import judged
 
 import course
-from expect import AnyOf, Call, give_all, looks_like, where_wrong
+from expect import AnyOf, Call, give_all, looks_like, plain, where_wrong
 
 RIGHT = np.array([[1.0, -2.0, 4.0], [0.5, 8.0, -3.0]])
 SQUARE = RIGHT[:, :2]
@@ -81,3 +81,49 @@ def test_an_evasion_is_named_and_keeps_nothing():
         with pytest.raises(AssertionError, match=says) as error:
             check(type("Submission", (), {"f": staticmethod(lambda answer=answer: answer)}))
         assert (error.value.share, error.value.kept) == (0.0, kept)
+
+
+# --- what comes back is read once ----------------------------------------------------------------
+
+
+class Number(float):
+    def __abs__(self):
+        return 0.0
+
+
+class Array(np.ndarray):
+    def sum(self, *_, **__):
+        return 0.0
+
+
+class Liar:
+    shape, ndim, size = (3, 4), 2, 12
+
+    def sum(self, *_, **__):
+        return np.zeros(3)
+
+    def __abs__(self):
+        return np.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_worth"),
+    [
+        (Number(2), 2.0),
+        (np.ones(2).view(Array), np.ones(2)),
+        ([Number(1), (Number(2), "a")], [1.0, (2.0, "a")]),
+        ({"a": Number(3)}, {"a": 3.0}),
+        (np.ma.array([1.0, 2.0], mask=[0, 1]), np.array([1.0, 2.0])),
+    ],
+    ids=["number", "array", "list", "dict", "masked"],
+)
+def test_an_answer_is_read_as_plain_numbers(answer, is_worth):
+    read = plain(answer)
+    assert type(read) is type(is_worth)
+    assert str(read) == str(is_worth)
+
+
+def test_an_object_that_lies_about_itself_is_an_object():
+    assert np.shape(Liar()) == (3, 4)
+    read = plain(Liar())
+    assert (read.shape, read.dtype) == ((), object)
