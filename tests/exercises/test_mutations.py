@@ -102,7 +102,7 @@ def test_one_edit_in_many_loses_a_point(name):
     assert survivors(exercise, edits[len(name) :: SAMPLE]) == []
 
 
-@pytest.mark.slow  # two minutes of processor time for all exercises
+@pytest.mark.slow  # a minute or two of processor time for all exercises
 @pytest.mark.parametrize("name", NAMES)
 def test_every_edit_that_changes_a_value_loses_a_point(name):
     exercise = COURSE.find(name)
@@ -114,6 +114,7 @@ def test_every_edit_that_changes_a_value_loses_a_point(name):
             assert all(any(part in what for what in of_it) for part in reasons)
 
 
+@pytest.mark.slow
 def test_the_solutions_are_edited_some_thousand_times():
     counts = {name: len(edits_of(COURSE.find(name))) for name in NAMES}
     assert min(counts.values()) > 25
