@@ -7,7 +7,8 @@ A fence on a page is run, in page order and with one namespace per page, if it i
   must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
-A fence that imports a missing framework is skipped, with its name: torch, jax, tvm, warp, dask.
+A fence that imports a missing framework is skipped, with its name: torch, triton, jax, tvm,
+  warp, dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -158,7 +159,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def skip_without_frameworks(source: str) -> None:
     """Skip a test of code that imports a missing framework."""
-    for framework in re.findall(r"^import (torch|jax|tvm|warp|dask)\b", source, re.MULTILINE):
+    for framework in re.findall(
+        r"^import (torch|triton|jax|tvm|warp|dask)\b", source, re.MULTILINE
+    ):
         pytest.importorskip(framework)
 
 
