@@ -15,7 +15,18 @@ from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.inputs import signature_of
 
 # These are not arguments of forward.
-KNOBS = ("vjp", "jvp", "constant", "rtol", "atol", "max_evaluations", "seed", "workers", "progress")
+KNOBS = (
+    "vjp",
+    "jvp",
+    "constant",
+    "rtol",
+    "atol",
+    "max_evaluations",
+    "nondet_tol",
+    "seed",
+    "workers",
+    "progress",
+)
 
 
 def check_module(

@@ -21,6 +21,7 @@ from gradcheck_ref.check.judge.verdicts import results_of
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
+from gradcheck_ref.check.report.text import tidy
 from gradcheck_ref.check.results import Results
 from gradcheck_ref.check.words import words
 
@@ -40,7 +41,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     with asking(f, inputs, knobs, product.pairs) as ask:
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
-        _ask_again(question, product)
+        _ask_again(question, product, knobs.nondet_tol)
         results = results_of(question, findings)
         return _report(f, question, findings, results)
 
@@ -89,13 +90,13 @@ def _with_a_number(ask: Ask, product: Product) -> GradientAlone:
     return GradientAlone(ask, product.who, product.given)
 
 
-def _ask_again(question: Question, product: Product) -> None:
+def _ask_again(question: Question, product: Product, nondet_tol: float | None) -> None:
     """Ask for the claims again, after f was called elsewhere; products also for random vectors."""
     ask, claims = question.ask, question.claims
     ask.forward()
     if ask.mutated:
         claims.writes("f", f"its input {ask.mutated}")
-    claims.ask_again(question.rtol, question.atol or 0.0)
+    claims.ask_again(question.rtol, question.atol or 0.0, nondet_tol)
     if claims.who in ("vjp", "jvp"):
         # Now it is known how much of f is rounding.
         Identities(claims, question.rtol, question.noise, question.seed).test(product)
@@ -138,6 +139,12 @@ def _notes(ask: Ask, claims: Claims, alone: GradientAlone | None) -> Iterator[st
         yield (
             f"the derivative for {' and '.join(names)} is {given}, which holds "
             f"{limits_of(given).precision} digits, not {wanted}"
+        )
+    if claims.change and not claims.random:
+        yield (
+            f"two calls of {claims.who} differ by up to {tidy(f'{claims.change:.0e}')} of its "
+            "largest entry, as sums in another order do"
+            f"{words('; nondet_tol= limits how much', '')}"
         )
     yield from alone.notes() if alone else ()
     for kind in sorted({error.split()[0] for error in ask.outside}):

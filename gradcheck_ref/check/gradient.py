@@ -21,6 +21,7 @@ def check_gradient(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -64,6 +65,9 @@ def check_gradient(
         The largest number of calls of f, at least a dozen. With fewer calls there are fewer lines,
         and the report gives the limit for the entries. Below 51 the lines are too few for a pass.
         If the calls run out, the reason is ``budget``, and the report says how many are enough.
+    nondet_tol : float, optional
+        How much a claim may change from call to call, as with atomic additions on a GPU, relative
+        to its largest entry. By default ``rtol``. A smaller change is a note in the report.
     seed : int, default 0
         Seed for the signs of the random lines, and for the direction in which noise is measured.
     workers : int, Executor or map-like callable, optional
@@ -175,7 +179,7 @@ def check_gradient(
     ...     print(diagnosis.subject, "-", diagnosis.sentence)
     w - every entry is 2 x the numeric value
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return examine(f, inputs, knobs, _claim(f, grads))
 
 
@@ -188,6 +192,7 @@ def assert_gradient(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -198,7 +203,9 @@ def assert_gradient(
 
     Parameters
     ----------
-    f, inputs, grads, constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, grads, constant, rtol, atol, max_evaluations : any
+        As for `check_gradient`.
+    nondet_tol, seed, workers, progress : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         The action on a verdict *unsure*.
@@ -241,7 +248,7 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     report = examine(f, inputs, knobs, _claim(f, grads))
     return insist(report, unsure, empty)
 

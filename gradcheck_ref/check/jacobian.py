@@ -21,6 +21,7 @@ def check_jacobian(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -41,7 +42,7 @@ def check_jacobian(
         tuple or a mapping with one for each, as gradients are; for several outputs a tuple, or a
         tree as f returns it, of these. Or one matrix for all inputs, or for all outputs, side by
         side. None stands for zeros. Or a function that returns any of these, called like f.
-    constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    constant, rtol, atol, max_evaluations, nondet_tol, seed, workers, progress : any
         As for `check_vjp`.
 
     Returns
@@ -83,7 +84,7 @@ def check_jacobian(
     >>> print(report.faults[0].sentence.split(": ")[1])
     outputs first, then inputs. It is transposed
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return _check(f, inputs, jacobian, knobs)
 
 
@@ -96,6 +97,7 @@ def assert_jacobian(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -106,7 +108,9 @@ def assert_jacobian(
 
     Parameters
     ----------
-    f, inputs, jacobian, constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, jacobian, constant, rtol, atol, max_evaluations : any
+        As for `check_jacobian`.
+    nondet_tol, seed, workers, progress : any
         As for `check_jacobian`.
     unsure, empty : str
         As for `assert_gradient`.
@@ -139,7 +143,7 @@ def assert_jacobian(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return insist(_check(f, inputs, jacobian, knobs), unsure, empty)
 
 

@@ -65,6 +65,7 @@ class Knobs(NamedTuple):
     workers: Any
     progress: Any
     constant: Any = ()
+    nondet_tol: float | None = None
 
 
 def chosen(
@@ -75,6 +76,7 @@ def chosen(
     workers: Any,
     progress: Any,
     constant: Any,
+    nondet_tol: Any = None,
 ) -> Knobs:
     """Return the options of a check. Values that make no sense raise an error."""
     if rtol is not None:
@@ -86,6 +88,8 @@ def chosen(
             f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
             f"{knob('atol')}"
         )
+    if nondet_tol is not None:
+        nondet_tol = as_tolerance(nondet_tol, knob("nondet_tol"))
     if max_evaluations is not None:
         otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
         max_evaluations = _whole(max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
@@ -98,7 +102,7 @@ def chosen(
     if not (workers is None or isinstance(workers, Executor) or callable(workers)):
         otherwise = ", -1 for all cores, None, an Executor or a function like map"
         workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
-    return Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    return Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
 
 
 def check_seed(seed: Any) -> int:

@@ -23,6 +23,7 @@ def check_vjp(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -49,7 +50,7 @@ def check_vjp(
         If you give one, or if f has an attribute ``jvp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
         torch has no forward mode there. False leaves the attribute out.
-    constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    constant, rtol, atol, max_evaluations, nondet_tol, seed, workers, progress : any
         As for `check_gradient`. The default ``atol`` follows the largest derivative of each
         output coordinate with respect to that input.
 
@@ -99,7 +100,7 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -113,6 +114,7 @@ def check_jvp(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -132,7 +134,7 @@ def check_jvp(
         If you give one, or if f has an attribute ``vjp``, the check tests the adjoint identity of
         the two first. It does not if the attribute raises NotImplementedError, for example because
         JAX has no reverse mode there. False leaves the attribute out.
-    constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    constant, rtol, atol, max_evaluations, nondet_tol, seed, workers, progress : any
         As for `check_vjp`.
 
     Returns
@@ -171,7 +173,7 @@ def check_jvp(
     >>> print(report.verdict, [diagnosis.kind for diagnosis in report.diagnoses])
     fail ['sign']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -185,6 +187,7 @@ def assert_vjp(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -195,7 +198,9 @@ def assert_vjp(
 
     Parameters
     ----------
-    f, inputs, vjp, jvp, constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, vjp, jvp, constant, rtol, atol, max_evaluations : any
+        As for `check_vjp`.
+    nondet_tol, seed, workers, progress : any
         As for `check_vjp`.
     unsure, empty : str
         As for `assert_gradient`.
@@ -228,7 +233,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 
@@ -242,6 +247,7 @@ def assert_jvp(
     rtol: float | None = None,
     atol: float | None = None,
     max_evaluations: int | None = None,
+    nondet_tol: float | None = None,
     seed: int = 0,
     workers: Any = None,
     progress: Any = None,
@@ -252,7 +258,9 @@ def assert_jvp(
 
     Parameters
     ----------
-    f, inputs, jvp, vjp, constant, rtol, atol, max_evaluations, seed, workers, progress : any
+    f, inputs, jvp, vjp, constant, rtol, atol, max_evaluations : any
+        As for `check_jvp`.
+    nondet_tol, seed, workers, progress : any
         As for `check_jvp`.
     unsure, empty : str
         As for `assert_gradient`.
@@ -285,7 +293,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant)
+    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 

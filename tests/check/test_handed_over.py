@@ -1,5 +1,7 @@
 """The forms in which people hand over functions, data and derivatives: taken as they come."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sparse_stand_in import Sparse
@@ -533,3 +535,43 @@ def test_a_gradient_in_bfloat16_holds_two_digits(bfloat16):
     x = np.array([0.5, 1.0, 2.0])
     report = check_gradient(lambda x: np.sum(x**2), x, lambda x: (2 * x).astype(bfloat16))
     assert report.notes == ("the derivative for x is bfloat16, which holds 2 digits, not float64",)
+
+
+# --- claims that change from call to call -----------------------------------------------------
+
+
+def atomics(size):
+    """Return a vjp of sin whose last digits depend on the order of its additions."""
+    rng = np.random.default_rng(0)
+    return lambda upstream, x: upstream * np.cos(x) * (1 + size * rng.uniform(-1, 1, x.shape))
+
+
+@pytest.mark.parametrize(
+    ("size", "given", "verdict"),
+    [
+        (0.0, {}, "pass"),
+        (1e-9, {}, "pass"),
+        (1e-9, {"nondet_tol": 1e-6}, "pass"),
+        (1e-9, {"nondet_tol": 1e-12}, "fail"),
+        (0.0, {"nondet_tol": 0.0}, "pass"),
+        (1e-9, {"nondet_tol": 0.0}, "fail"),
+        (1e-3, {}, "fail"),
+        (1e-3, {"nondet_tol": 1e-2, "rtol": 1e-2}, "pass"),
+        (1e-3, {"nondet_tol": 1e-6, "rtol": 1e-2}, "fail"),
+    ],
+)
+def test_a_claim_may_change_as_much_as_the_caller_allows(size, given, verdict):
+    x = np.linspace(0.1, 0.9, 6)
+    for report in (
+        check_vjp(np.sin, x, atomics(size), **given),
+        check_gradient(lambda x: np.sum(np.sin(x)), x, partial(atomics(size), 1.0), **given),
+    ):
+        assert report.verdict == verdict
+        noted = any("two calls of" in note for note in report.notes)
+        assert noted == (size > 0 and verdict == "pass")
+        assert (report.reason == "nondeterministic") == (verdict == "fail")
+
+
+def test_a_tolerance_for_changes_must_be_one():
+    with pytest.raises(ValueError, match="nondet_tol must"):
+        check_vjp(np.sin, np.ones(2), atomics(0.0), nondet_tol=-1.0)

@@ -185,11 +185,12 @@ class Claims:
 
     # --- when asked again -------------------------------------------------------------------------
 
-    def ask_again(self, rtol: float, atol: float) -> None:
+    def ask_again(self, rtol: float, atol: float, nondet_tol: float | None = None) -> None:
         """Compute the first and the last row or column again: each may have its own buffer.
 
-        If an entry changes by more than atol + rtol x the largest, that is a fault of its input;
-        but not if f changes from call to call, too, by about as large a share of its value.
+        If an entry changes by more than atol + rtol x the largest, or more than nondet_tol x the
+        largest, that is a fault of its input; but not if f changes from call to call, too, by about
+        as large a share of its value.
         """
         count = self.count if self.asks else 0
         change_of_f = np.nanmax(self.ask.nondeterminism, initial=0.0)
@@ -213,6 +214,8 @@ class Claims:
             self.twice.append((number, second))
             largest = np.nanmax(np.fmax(np.abs(first), np.abs(second)), initial=0.0)
             most = atol + max(rtol, share) * largest
+            if nondet_tol is not None:
+                most = nondet_tol * largest
             with np.errstate(invalid="ignore"):
                 change = second - first
                 np.abs(change, out=change)  # in place, for a million entries
@@ -226,6 +229,17 @@ class Claims:
                     said = f"the gradient of {entry} was {was:.6g} {self.calls[0]} and {now:.6g} "
                     said += f"{self.calls[1]} it is random, or keeps state between calls ({why})"
                     self.fault("nondeterministic", part.name, said)
+
+    @property
+    def change(self) -> float:
+        """The largest change from the first to the second answer, relative to the largest entry."""
+        shares = [0.0]
+        for number, second in self.twice:
+            first = self._claim(number)
+            largest = float(np.nanmax(np.abs(second), initial=0.0)) if second is not first else 0.0
+            if 0 < largest < np.inf:
+                shares.append(float(np.nanmax(np.abs(second - first))) / largest)
+        return max(shares)
 
     def again(self, rows: Array) -> Array:
         """Return the second claims for some coordinates; NaN where there is none."""
