@@ -151,6 +151,7 @@ def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[
         yield exact
         if results.looks:
             yield fitted
+            yield from _each([entries.not_zero], block)  # zeros have no noise
             return
         yield from _each(EXACT, block)
         yield fitted

@@ -24,9 +24,12 @@ def no_number(block: Block) -> tuple[str, Words]:
     branch = words("a branch of np.where that is not taken", "a branch that is not taken")
     advice = "look for a division by 0, the logarithm or the root of 0, an overflow, or "
     advice += f"{branch}: 0 * inf is NaN, too"
+    where = _where(block)
+    if nan and where:
+        advice += ". Or was this memory never written, such as the last block of a kernel?"
     if infinite:
         advice += ". If the slope of f is infinite there, is its sign right?"
-    return "nonfinite", Words(f"the claim is {which}{_where(block)}", advice)
+    return "nonfinite", Words(f"the claim is {which}{where}", advice)
 
 
 def _where(block: Block) -> str:

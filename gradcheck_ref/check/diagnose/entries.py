@@ -153,20 +153,22 @@ def counted_once(block: Block) -> Guess:
 def not_zero(block: Block) -> Guess:
     """Find claims that are not zero where the slopes are zero."""
     fails, name = block.fails, block.name
-    if block.significant[fails].any() or not (block.known[fails].all() and block.all_columns):
+    if block.significant[fails].any() or not block.known[fails].all():
         return None
     if (block.bar > UNCERTAIN * np.abs(block.claim))[fails].any():
         return None  # with a long bar 0 is only the middle of a range, as between slopes at a kink
     if (np.abs(block.numeric) > block.slack / FAIL_BARS)[fails].any():
         return None  # it may be small, and not 0
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
-    if not block.significant.any():
+    if not block.significant.any() and block.all_columns:
         said = f"every slope along {name} is 0 here, but the claim is not 0"
         return "not-zero", Words(said, advice)
     count, zeros = np.count_nonzero(fails), np.count_nonzero(block.known & ~block.significant)
-    said = f"it is not 0 at {count} of the {zeros} entries where the slope is 0"
+    measured = "" if block.all_judged else "measured "
+    said = f"it is not 0 at {count} of the {zeros} {measured}entries where the slope is 0"
+    said += ", and right where it is not" * bool(block.significant.any())
     advice = "is a mask or a condition of f missing in the gradient, such as that of a relu?"
-    return "not-zero", Words(f"{said}, and right where it is not", advice)
+    return "not-zero", Words(said, advice)
 
 
 # Right except for rounding.

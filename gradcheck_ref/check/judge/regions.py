@@ -46,8 +46,8 @@ def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
                 inside &= candidate
             spent += 1
     if inside.all():  # perhaps the zeros of the claim are all that is wrong
-        zero = np.asarray(~_claims(together, part).any(axis=-1))
-        inside = zero if zero.reshape(-1)[wrong].all() else inside
+        holds = (zero for zero in _zeros(together, part) if zero.reshape(-1)[wrong].all())
+        inside = next(holds, inside)
     # Lines of their own: those above were chosen because they agree.
     fresh = range(spent, spent + CONFIRMED)
     known = not inside.all() and together.question.affordable >= CONFIRMED
@@ -63,10 +63,15 @@ def _slices(part: Part, wrong: Array) -> Iterator[Array]:
             yield inside
 
 
-def _claims(together: Together, part: Part) -> Array:
+def _zeros(together: Together, part: Part) -> Iterator[Array]:
+    """Yield the slices along each axis where the claims are zero, then all zeros."""
     matrix = together.question.claims.matrix
     assert matrix is not None
-    return part.entries(matrix[part.stretch])
+    zero = np.asarray(~part.entries(matrix[part.stretch]).any(axis=-1))
+    for axis in range(zero.ndim):
+        others = tuple(other for other in range(zero.ndim) if other != axis)
+        yield np.broadcast_to(zero.all(axis=others, keepdims=True), zero.shape)
+    yield zero
 
 
 def _coordinates(part: Part, entries: Array) -> Array:
