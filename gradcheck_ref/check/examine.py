@@ -14,6 +14,7 @@ from gradcheck_ref.check.combinations import by_output, combined, too_many
 from gradcheck_ref.check.hides.audit import plant
 from gradcheck_ref.check.hides.blind import Viewpoint
 from gradcheck_ref.check.hides.code import has_branches
+from gradcheck_ref.check.hides.measured import as_measured
 from gradcheck_ref.check.hides.running import auditing
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
@@ -106,6 +107,8 @@ def _report(
     f: Callable[..., Any], question: Question, findings: Findings, results: Results
 ) -> Report:
     ask, noise = question.ask, question.noise
+    measured = as_measured(question, results.pairs)
+    notes = *_notes(ask, question.claims, question.alone), *filter(None, [measured])
     report = Report(
         results=results,
         faults=tuple(question.claims.faults),
@@ -114,7 +117,7 @@ def _report(
         seed=question.seed,
         evaluations=ask.evaluations,
         noise=noise.typical,
-        notes=(*_notes(ask, question.claims, question.alone), *getattr(f, "notes_of_check", ())),
+        notes=(*notes, *getattr(f, "notes_of_check", ())),
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),
     )
