@@ -33,7 +33,7 @@ def chosen(vectors: Iterable[Vector], names: Iterable[str]) -> list[Vector]:
     --------
     >>> from gradcheck_ref.oracle.vectors import load_vectors
     >>> [v.id for v in chosen(load_vectors("stencil"), ["stencil-001", "Overflow"])]
-    ['stencil-001', 'stencil-086', 'stencil-137', 'stencil-231']
+    ['stencil-001', 'stencil-086', 'stencil-137', 'stencil-231', 'stencil-511']
     """
     wanted, vectors = set(names), list(vectors)
     met = {name for v in vectors for name in names_of(v)}
