@@ -29,7 +29,8 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 NOT_HERE = re.compile(
-    r"--8<--|^[ \t]*import (torch|jax|tvm|warp|dask|pytest)\b|\b(from_command|load_vectors)\(",
+    r"--8<--|^[ \t]*import (torch|triton|jax|tvm|warp|dask|pytest)\b"
+    r"|\b(from_command|load_vectors)\(",
     re.MULTILINE,
 )
 WHEELS = "assets/run/"

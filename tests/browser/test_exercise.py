@@ -10,8 +10,8 @@ from course import read_course
 from sketches import PICTURES
 
 from .another_python import give_numpy
+from .axe import DARK, contrast_faults_of, faults_of
 from .conftest import NARROW, ROOT, WIDE, Watch, node_module, route_numpy_of_one_line, window
-from .test_pages import DARK, contrast_faults_of, faults_of
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 

@@ -7,8 +7,8 @@ import pytest
 from conftest import FENCE
 from course import read_course
 
+from .axe import DARK, contrast_faults_of, faults_of
 from .conftest import NARROW, ROOT, WIDE, window
-from .test_pages import DARK, contrast_faults_of, faults_of
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 

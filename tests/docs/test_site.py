@@ -280,6 +280,7 @@ def test_the_checksums_are_of_every_file_that_a_page_asks_for():
     ids=["plain", "a framework", "pytest, defined again", "the vectors", "an included file"],
 )
 def test_an_example_has_a_run_button_if_a_browser_has_all_that_it_uses(sources, run):
+    pytest.importorskip("hatchling", reason="comes with the extra docs")
     page = "\n\n".join(f"```python\n{source}\n```" for source in sources)
     marked = loaded("hooks/run.py").on_page_markdown(page)
     assert [".run" in opening for opening in re.findall(r"^```(.+)$", marked, re.MULTILINE)] == run
