@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rounded import to_bfloat16
 
 from gradcheck_ref import check_gradient, check_vjp
 from gradcheck_ref.check.judge import regions
@@ -127,3 +128,56 @@ def test_a_slice_of_zeros_is_named_beside_zeros_that_are_right():
 
     report = check_gradient(lambda W: np.sum(W**3), W, wrong)
     assert "row 7 of W is zero, and all else is right" in report.diagnoses[0].sentence
+
+
+# --- where f has few digits -------------------------------------------------------------------
+
+
+def layer(x, w):
+    return np.float32(to_bfloat16(np.tanh(to_bfloat16(x @ w))))
+
+
+def layer_vjp(upstream, x, w):
+    inner = upstream / np.cosh(x @ w) ** 2
+    return inner @ w.T, x.T @ inner
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        (np.s_[8:], "x[8:10, :] is zero, and all else is right along"),
+        (np.s_[:, 3], "column 3 of x is zero, and all else is right along"),
+        (np.s_[::5], "20 of 100 entries are 0, and some of them should not be"),
+    ],
+    ids=["last block", "column", "every fifth row"],
+)
+def test_lost_slices_are_named_in_few_digits(lost, said):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(10, 10)).astype(np.float32)
+    w = (0.2 * rng.normal(size=(10, 6))).astype(np.float32)
+
+    def vjp(upstream, x, w):
+        dx, dw = layer_vjp(upstream, x, w)
+        dx[lost] = 0
+        return dx, dw
+
+    assert check_vjp(layer, (x, w), layer_vjp).verdict == "pass"
+    report = check_vjp(layer, {"x": x, "w": w}, lambda upstream, x, w: vjp(upstream, x, w))
+    assert report.verdict == "fail"
+    assert [one.subject for one in report.diagnoses] == ["x"]
+    assert said in report.diagnoses[0].sentence
+
+
+def test_zeros_are_not_blamed_if_others_are_wrong_in_few_digits():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(10, 10)).astype(np.float32)
+    w = (0.2 * rng.normal(size=(10, 6))).astype(np.float32)
+
+    def vjp(upstream, x, w):
+        dx, dw = layer_vjp(upstream, x, w)
+        dx[8:] = 0
+        return 2 * dx, dw
+
+    report = check_vjp(layer, {"x": x, "w": w}, vjp)
+    assert report.verdict == "fail"
+    assert not any("is zero" in one.sentence for one in report.diagnoses)

@@ -141,6 +141,10 @@ def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[
     if not block.usable:
         yield reshaped(block) or _of_another_shape(block)
         return
+    if results.looks and block.region:
+        yield partly.place(block)
+        yield partly.mask(block)
+        return
     if not block.others_differ and not block.region:
         yield entries.zero(block)
         # Lines say nothing about a claim that is no number.

@@ -13,6 +13,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.regions import zero_regions
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
@@ -71,7 +72,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
             if one.entries and (few or one.code == UNSURE or one.name in vague)
         ]
         judged, seen = judge_inputs(question, open_)
-        findings = findings._replace(looks=seen)
+        where = findings.regions or tuple(zero_regions(question, seen))
+        findings = findings._replace(looks=seen, regions=where)
         for number, one in judged.items():
             # Shorter steps may show that f has another slope next to x.
             contradicted = one.code == FAIL and known[number].limit < one.error

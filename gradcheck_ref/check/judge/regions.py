@@ -2,7 +2,7 @@
 
 A wrong entry lies in one slice along each axis. If random lines that move everything but a slice
 agree with the claims, the mistake is in that slice. If it is in none, it may be where the claims
-are zero.
+are zero. Where f has few digits only that is asked, and the others are judged as a whole.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,14 +10,19 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.together import Together
+from gradcheck_ref.check.judge.whole import Group, end_of
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import FAIL, PASS, Region
 from gradcheck_ref.structure.parts import Part
 
 # After one line for each slice, CONFIRMED lines move all but the one that is wrong.
 CONFIRMED = 4
+
+# The others of a slice are so many stretches of coordinates at most; each takes time of its own.
+MOST_STRETCHES = 256
 
 
 def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterator[Region]:
@@ -46,7 +51,8 @@ def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
                 inside &= candidate
             spent += 1
     if inside.all():  # perhaps the zeros of the claim are all that is wrong
-        holds = (zero for zero in _zeros(together, part) if zero.reshape(-1)[wrong].all())
+        zeros = _zeros(together.question, part)
+        holds = (zero for zero in zeros if zero.reshape(-1)[wrong].all())
         inside = next(holds, inside)
     # Lines of their own: those above were chosen because they agree.
     fresh = range(spent, spent + CONFIRMED)
@@ -63,9 +69,30 @@ def _slices(part: Part, wrong: Array) -> Iterator[Array]:
             yield inside
 
 
-def _zeros(together: Together, part: Part) -> Iterator[Array]:
+def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]:
+    """Yield where the claims for wrong inputs are zero, if all others are right as a whole.
+
+    Cost: that of judging an input as a whole, for each axis with slices of zeros.
+    """
+    parts = [*question.ask.inputs.parts.values()]
+    for part in (parts[k] for k in numbers) if question.claims.matrix is not None else ():
+        for zero in _zeros(question, part):
+            if not zero.any() or zero.all():
+                continue
+            moves = np.concatenate([[0], ~_coordinates(part, zero), [0]])
+            edges = part.start + np.flatnonzero(np.diff(moves))
+            others = [slice(a, b) for a, b in edges.reshape(-1, 2).tolist()]
+            if len(others) > MOST_STRETCHES:
+                continue
+            group = Group(question, others, end_of(question))
+            if [one.code for one in group.judge() or ()] == [PASS]:
+                yield Region(part, zero, len(group.lines))
+                break
+
+
+def _zeros(question: Question, part: Part) -> Iterator[Array]:
     """Yield the slices along each axis where the claims are zero, then all zeros."""
-    matrix = together.question.claims.matrix
+    matrix = question.claims.matrix
     assert matrix is not None
     zero = np.asarray(~part.entries(matrix[part.stretch]).any(axis=-1))
     for axis in range(zero.ndim):

@@ -15,7 +15,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.localise import find_wrong_entry
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.regions import regions
+from gradcheck_ref.check.judge.regions import regions, zero_regions
 from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
@@ -93,7 +93,8 @@ def _together(question: Question) -> Findings:
         question, known, looks = _as_wholes(question)
         verdicts = {one.code for one in known}
         if FAIL in verdicts or verdicts == {PASS}:
-            return _examples_of(question, known)._replace(looks=looks)
+            regions_of = tuple(zero_regions(question, looks))
+            return _examples_of(question, known)._replace(looks=looks, regions=regions_of)
         together = Together(question)
     agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
