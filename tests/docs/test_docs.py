@@ -133,6 +133,8 @@ def unknown_languages(text):
 
 # What belongs to an item of a list: Python-Markdown wants four blanks, where others take fewer.
 TOO_LITTLE = re.compile(r"^ {1,3}(?:[-*]|\d+\.) .*|(?<=\n\n) {1,3}\S.*", re.MULTILINE)
+# After a second paragraph of an item, it wants a gap: else the next item is part of the paragraph.
+NO_GAP = re.compile(r"(?<=\n\n) {4}.*\n(?: .*\n)*((?:[-*]|\d+\.) .*)")
 OF_THE_SITE = [page for page in PAGES if DOCS in page.parents]
 INCLUDED = sorted((ROOT / "exercises").glob("*/*.md"))
 
@@ -142,6 +144,10 @@ SETTINGS = re.compile(r"\A---\n.*?\n---\n\n?", re.DOTALL)
 
 def indented_too_little(text):
     return TOO_LITTLE.findall(FENCE.sub("", SETTINGS.sub("", text)))
+
+
+def items_without_a_gap(text):
+    return NO_GAP.findall(FENCE.sub("", text))
 
 
 # Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
@@ -192,6 +198,12 @@ RULES = {
         indented_too_little,
         "1. One.\n\n   More.\n\n    Right.\n- a\n    1. b\n",
         "   More.",
+    ),
+    "an item after a second paragraph has a gap before it": (
+        [*OF_THE_SITE, *INCLUDED],
+        items_without_a_gap,
+        "1. One.\n\n    More.\n2. Two.\n\n    More,\n    and more.\n\n3. Three.\n    - a\n",
+        "2. Two.",
     ),
     "code to copy has no prompts": (
         PAGES,
