@@ -169,7 +169,8 @@ def see(course: Course, options: argparse.Namespace) -> int:
 
     picture = None
     if exercise.begun and exercise.name in PICTURES:
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        failures = contextlib.suppress(Exception, SystemExit)
+        with failures, contextlib.redirect_stdout(io.StringIO()):
             picture = picture_of(exercise, load(exercise.work))
     if picture is None:
         numbers = " ".join(e.number for e in course.everything if e.name in PICTURES)

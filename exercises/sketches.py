@@ -8,7 +8,7 @@ import contextlib
 import io
 import warnings
 from collections.abc import Callable, Iterator
-from math import isfinite, log10
+from math import isnan, log10
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,6 @@ from gradcheck_ref.zoo import load_iris
 Points = list[tuple[float, float]]
 Picture = dict[str, Any]
 STEPS = [10.0 ** (-k / 4) for k in range(2, 65)]  # from 0.3 down to 1e-16
-SMALLEST = (
-    1e-16  # of an error that is drawn: an error of 0 has no place on a scale of powers of ten
-)
 
 
 def picture_of(exercise: Exercise, submission: Any) -> Picture | None:
@@ -36,11 +33,17 @@ def picture_of(exercise: Exercise, submission: Any) -> Picture | None:
         warnings.simplefilter("ignore")
         try:
             picture = draw(submission)
+            for one in picture["series"]:
+                one["points"] = within(one["points"], picture["up"])
         except (Exception, SystemExit):
             return None
-    for series in picture["series"]:
-        series["points"] = [(float(x), float(y)) for x, y in series["points"] if isfinite(y)]
     return picture if all(series["points"] for series in picture["series"][:1]) else None
+
+
+def within(points: Points, up: dict[str, Any]) -> Points:
+    """Return the points that are numbers, moved to the edge from above and below: all are seen."""
+    low, high = up["from"], up["to"]
+    return [(float(x), min(max(float(y), low), high)) for x, y in points if not isnan(y)]
 
 
 def axis(label: str, low: float, high: float, *, log: bool = False) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def errors(slope: Callable[[float], Any]) -> Points:
     points = []
     for h in STEPS:
         with contextlib.suppress(ValueError):  # the reference refuses a step that vanishes
-            points.append((h, max(abs(float(slope(h)) / np.e - 1), SMALLEST)))
+            points.append((h, abs(float(slope(h)) / np.e - 1)))
     return points
 
 
@@ -70,7 +73,7 @@ def error_against_step(title: str, *lines: dict[str, Any]) -> Picture:
     return {
         "title": f"{title} of exp at 1",
         "across": axis("step h", 1e-16, 1, log=True),
-        "up": axis("relative error", SMALLEST, 10, log=True),
+        "up": axis("relative error", 1e-16, 10, log=True),
         "series": lines,
     }
 
@@ -256,7 +259,7 @@ def place(value: float, axis: dict[str, Any], cells: int) -> int:
     """Return the cell of a value, which may be outside."""
     low, high = axis["from"], axis["to"]
     if axis["log"]:
-        value, low, high = log10(max(value, SMALLEST)), log10(low), log10(high)
+        value, low, high = log10(value), log10(low), log10(high)
     part: float = (value - low) / (high - low)
     return round(part * (cells - 1))
 

@@ -299,6 +299,8 @@ def test_what_the_functions_return_is_drawn_as_text(desk):
     assert said.startswith("Your backward pass")
     assert "mine" not in said
     assert "* yours" in said
+    desk.write("06_relu", "raise SystemExit(3)\n" + RIGHT)
+    assert desk.says("see 06").startswith("There is nothing to draw")
 
 
 # --- hints, reset, list, verify -----------------------------------------------------------------

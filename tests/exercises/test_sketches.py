@@ -46,10 +46,29 @@ def test_a_starter_has_no_picture(name):
     assert picture_of(exercise, load(exercise.folder / "starter.py")) is None
 
 
-@pytest.mark.parametrize("broken", [{}, {"forward_difference": lambda *_: "no number"}])
-def test_what_cannot_be_drawn_harms_nothing(broken):
-    assert picture_of(COURSE.find("01"), SimpleNamespace(**broken)) is None
-    assert picture_of(COURSE.find("07"), submission("07")) is None
+BROKEN = {
+    "nothing is written": ("01", {}),
+    "no number": ("01", {"forward_difference": lambda *_: "no number"}),
+    "NaN": ("01", {"forward_difference": lambda *_: np.nan}),
+    "a row for each entry": (
+        "06",
+        {"relu": lambda x: np.maximum(x, 0), "relu_backward": lambda x, u: np.outer(x > 0, u)},
+    ),
+    "no picture": ("07", {}),
+}
+
+
+@pytest.mark.parametrize(("number", "broken"), BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_drawn_harms_nothing(number, broken):
+    assert picture_of(COURSE.find(number), SimpleNamespace(**broken)) is None
+
+
+@pytest.mark.parametrize(("slope", "edge"), [(np.inf, 10), (1e30, 10), (np.e, 1e-16)])
+def test_a_line_outside_the_picture_is_drawn_at_its_edge(slope, edge):
+    answer = SimpleNamespace(forward_difference=lambda *_: slope)
+    found = picture_of(COURSE.find("01"), answer)
+    assert {y for _, y in found["series"][0]["points"]} == {edge}
+    assert "*****" in "".join(drawn(found))
 
 
 @pytest.mark.parametrize("name", ["01_forward", "02_central", "05_adaptive"])

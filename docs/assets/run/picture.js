@@ -21,7 +21,7 @@ function drawPicture({ title, across, up, series }) {
     const plot = figures.axes(picture, width, height, { ...across, ticks: ticks(across) }, { ...up, ticks: ticks(up) });
     // The first one is the reader's: it is drawn last.
     for (const [i, { points, area }] of [...series.entries()].reverse()) {
-      const places = points.map(([x, y]) => [plot.x(x), plot.y(up.log ? Math.max(y, up.from) : y)]);
+      const places = points.map(([x, y]) => [plot.x(x), plot.y(y)]);
       if (area) {
         const dots = places.map(([cx, cy]) => svg("circle", { class: INKS[i], cx, cy, r: RADII[i] }));
         plot.inside.append(...dots);
