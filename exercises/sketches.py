@@ -170,7 +170,7 @@ def relu(sub: Any) -> Picture:
     return {
         "title": "Your backward pass, and the slopes of your relu; upstream falls from 3 to 1",
         "across": axis("x", -2, 2),
-        "up": axis("slope", -1, 4),
+        "up": axis("slope", -1, 3),
         "series": [
             series("yours", zip(x, sub.relu_backward(x.copy(), upstream.copy()), strict=True)),
             series("measured", zip(x, measured, strict=True)),

@@ -1,4 +1,4 @@
-"""Exercise 1: the forward difference.  Read README.md first."""
+"""Exercise 1: the forward difference."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 2: the central difference.  Read README.md first."""
+"""Exercise 2: the central difference."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 3: the relative error.  Read README.md first."""
+"""Exercise 3: the relative error."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def relative_error(analytic, numeric, floor=1e-8):
 def band(errors, kinks=False):
     """Grade relative errors by the largest of them.
 
-    Returns ``"good"``, ``"fine with kinks"``, ``"suspicious"`` or ``"wrong"``, see README.md.
+    Returns ``"good"``, ``"fine with kinks"``, ``"suspicious"`` or ``"wrong"``, see task 2.
     """
     # --- your code ---
     worst = np.max(errors)  # NaN as soon as one of them is; max() would depend on the order

@@ -1,4 +1,4 @@
-"""Exercise 4: absolute plus relative.  Read README.md first."""
+"""Exercise 4: absolute plus relative."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 5: the step is chosen.  Read README.md first."""
+"""Exercise 5: the step is chosen."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 6: ReLU.  Read README.md first."""
+"""Exercise 6: ReLU."""
 
 import numpy as np
 

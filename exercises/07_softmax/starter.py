@@ -1,4 +1,4 @@
-"""Exercise 7: softmax with cross-entropy.  Read README.md first."""
+"""Exercise 7: softmax with cross-entropy."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The project: what you wrote in exercises 1 to 8, at work together.  Read README.md first."""
+"""The project: what you wrote in exercises 1 to 8, at work together."""
 
 import importlib
 

@@ -1,4 +1,4 @@
-"""Exercise 8: a two-layer network.  Read README.md first."""
+"""Exercise 8: a two-layer network."""
 
 import numpy as np
 

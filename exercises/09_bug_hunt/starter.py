@@ -1,4 +1,4 @@
-"""Exercise 9: bug hunt.  Read README.md first."""
+"""Exercise 9: bug hunt."""
 
 import inspect
 from itertools import zip_longest

@@ -1,4 +1,4 @@
-"""Exercise 10: write your own checker.  Read README.md first."""
+"""Exercise 10: write your own checker."""
 
 import numpy as np
 

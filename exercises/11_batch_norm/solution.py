@@ -1,4 +1,4 @@
-"""Exercise 11: batch norm.  Read README.md first."""
+"""Exercise 11: batch norm."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 12: convolution and pooling.  Read README.md first."""
+"""Exercise 12: convolution and pooling."""
 
 import numpy as np
 

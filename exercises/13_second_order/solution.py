@@ -1,4 +1,4 @@
-"""Exercise 13: along a direction, and twice.  Read README.md first."""
+"""Exercise 13: along a direction, and twice."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 14: a million parameters.  Read README.md first."""
+"""Exercise 14: a million parameters."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 15: dropout and seeds.  Read README.md first."""
+"""Exercise 15: dropout and seeds."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 16: a torch Function.  Read README.md first."""
+"""Exercise 16: a torch Function."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Exercise 17: the check passed, and the gradient was wrong.  Read README.md first."""
+"""Exercise 17: the check passed, and the gradient was wrong."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Exercise 18: eight binary digits.  Read README.md first."""
+"""Exercise 18: eight binary digits."""
 
 import numpy as np
 
