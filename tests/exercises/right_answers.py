@@ -482,6 +482,20 @@ def max_pool_backward(upstream, x):
         p, q = np.unravel_index(window.argmax(), (2, 2))
         dx[c, 2 * i + p, 2 * j + q] += upstream[c, i, j]
     return dx
+# window by window, which is slow for a large image
+def convolve(x, w, b):
+    (k, l), (h, v) = w.shape[2:], x.shape[1:]
+    y = np.zeros((len(w), h - k + 1, v - l + 1))
+    for i, j in np.ndindex(k, l):
+        y += np.einsum("fc,chv->fhv", w[:, :, i, j], x[:, i : i + h - k + 1, j : j + v - l + 1])
+    return y + b[:, None, None]
+def convolve_backward(upstream, x, w):
+    dx, dw, (k, l) = np.zeros(x.shape), np.zeros(w.shape), w.shape[2:]
+    for i, j in np.ndindex(upstream.shape[1:]):
+        u = upstream[:, i, j]
+        dw += u[:, None, None, None] * x[None, :, i : i + k, j : j + l]
+        dx[:, i : i + k, j : j + l] += np.tensordot(u, w, 1)
+    return dx, dw, upstream.reshape(len(u), -1).sum(-1)
 """
 RIGHT["13"] = """
 # by the matrix of softmax

@@ -1,5 +1,10 @@
 """A measured gradient does not pass for a derived one, and a derived one is never accused."""
 
+import subprocess
+import sys
+import threading
+import time
+
 import numpy as np
 import pytest
 from graded import best_wall
@@ -45,9 +50,13 @@ def test_a_measured_answer_is_told_so(number, text):
     assert "is it measured?" in dict(failing.lines)["look at"]
 
 
+SLOW_LOOPS = [case for case in cases(RIGHT) if "window by window" in case.id]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "text"), [*cases(MEASURED)[:4], *cases(RIGHT)[20:26], *cases(RIGHT)[36:40]]
+    ("number", "text"),
+    [*cases(MEASURED)[:4], *cases(RIGHT)[20:26], *cases(RIGHT)[36:40], *SLOW_LOOPS],
 )
 def test_behind_a_wall_it_is_the_same(number, text, tmp_path):
     exercise = COURSE.find(number)
@@ -65,6 +74,39 @@ def test_there_are_many_right_forms():
 
 
 # --- what is counted ----------------------------------------------------------------------------
+
+
+def busy():
+    end = time.thread_time() + 2e-4
+    while time.thread_time() < end:
+        pass
+
+
+def in_a_thread():
+    thread = threading.Thread(target=busy)
+    thread.start()
+    thread.join()
+
+
+@pytest.mark.parametrize("work", [busy, in_a_thread])
+def test_the_time_of_all_threads_is_measured(work):
+    assert effort(work, [])[2] >= 1.5e-4
+
+
+@pytest.mark.parametrize(
+    ("code", "least", "most"), [("0", 0, 1e-4), ("sum(range(50_000))", 1e-4, 1)]
+)
+def test_a_limit_on_the_time_does_not_make_the_clock_coarse(code, least, most):
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (100, 100)); "
+    asked = f"from effort import effort; print(effort(lambda: {code}, [])[2])"
+    told = subprocess.run(
+        [sys.executable, "-c", limited + asked],
+        cwd=course.HERE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert least <= float(told.stdout) <= most
 
 
 def forward(x):
