@@ -634,3 +634,19 @@ def test_a_tensor_that_a_module_caches_is_not_created_under_vmap():
     module, points = Masks(), list(np.arange(6.0).reshape(2, 3))
     assert np.array(from_torch(module).many(points)).tolist() == [[0, 1, 2], [3, 4, 5]]
     assert module.mask.numpy().tolist() == [1, 1, 1]
+
+
+def test_a_residual_under_autocast_is_linear_although_its_backward_rounds():
+    torch.manual_seed(0)
+    layer = torch.nn.Sequential(torch.nn.Linear(12, 12), torch.nn.Tanh())
+
+    def f(x):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return (x + layer(x)).float()
+
+    x = np.random.default_rng(0).normal(size=(8, 12)).astype(np.float32)
+    f = from_torch(f)
+    report = check_vjp(f, x)
+    assert not report.faults
+    clipped = check_vjp(f, x, lambda upstream, x: np.clip(f.vjp(upstream, x), -1, 1), jvp=False)
+    assert clipped.verdict == "fail"
