@@ -63,7 +63,8 @@ def check_the_seed(sub):
     again = Call(sub, "masks", 1, (2, 30), P)
     again.where = "called for the second time"
     if not same(got := again.run(), first):
-        again.refuse(got, first, "is the generator made inside, from the seed?")
+        look_at = "is the generator made inside, from the seed?"
+        again.refuse(got, first, look_at, known=True, stand_in=masks)
     other = Call(sub, "masks", 2, (2, 30), P)
     if np.array_equal(other.run(), first):
         other.refuse(
@@ -116,6 +117,9 @@ def check_backward(sub):
         swapped = AnyOf(by(second, first), by(second, first, at=first))
         slips = {
             "backward, the second layer comes first; its mask was drawn second": swapped,
+            "both layers have the same mask; each has its own": AnyOf(
+                by(first, first), by(second, second)
+            ),
             "that is the gradient without dropout": by(1, 1),
             "where is the mask of the first layer?": AnyOf(by(1, second), by(1, second, at=first)),
             "where is the mask of the second layer?": by(first, 1),

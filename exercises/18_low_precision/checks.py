@@ -245,8 +245,8 @@ ROWS = (
     # square | doubt | tolerance | verdict | what to look at
     (0.0004, 0.0001, 0.05, "pass", "0.0004 + 3 * 0.0001 is at most 0.05**2, which is 0.0025"),
     (0.0100, 0.0001, 0.05, "fail", "0.01 - 3 * 0.0001 is above 0.05**2, which is 0.0025"),
-    (0.0020, 0.0004, 0.05, "unsure", "0.002 is below 0.0025, with three doubts more it is above"),
-    (0.0030, 0.0004, 0.05, "unsure", "0.003 is above 0.0025, with three doubts less it is below"),
+    (0.0015, 0.0004, 0.05, "unsure", "0.0015 is below 0.0025, with three doubts more it is above"),
+    (0.0035, 0.0004, 0.05, "unsure", "0.0035 is above 0.0025, with three doubts less it is below"),
     (0.0400, 0.0010, 0.50, "pass", "0.04 + 3 * 0.001 is at most 0.5**2, which is 0.25"),
     (0.0012, 0.0004, 0.05, "pass", "0.0012 + 3 * 0.0004 is 0.0024, which is at most 0.0025"),
     (0.0038, 0.0004, 0.05, "fail", "0.0038 - 3 * 0.0004 is 0.0026, which is above 0.0025"),

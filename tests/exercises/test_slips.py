@@ -92,3 +92,12 @@ def test_a_slip_earns_its_sentence_and_keeps_half(name, number, old, new, says):
             checks = course.checks_of(exercise, heldout=True)
             outcome = judged(exercise, names, path, checks=checks, to_the_end=True)
             assert graded_exercise(outcome).earned >= exercise.worth / 2
+
+
+@pytest.mark.parametrize(("reference", "wrong"), [("numeric", 0), ("analytic", 1)])
+def test_a_tolerance_by_the_claim_fails_its_own_check_alone(reference, wrong):
+    exercise, of_numeric = COURSE.find("04"), "rtol * np.abs(numeric)"
+    new = of_numeric.replace("numeric", reference)
+    path, names = submission_of(exercise, reference, of_numeric, new)
+    results = judged(exercise, names, path, to_the_end=True).results
+    assert sum(result.status != "passed" for result in results) == wrong
