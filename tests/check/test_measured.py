@@ -58,6 +58,26 @@ def test_a_derived_claim_costs_nothing_and_is_not_told():
         assert not told(check_gradient(f, X, lambda x, w=wrong: w * derived(x)))
 
 
+@pytest.mark.parametrize("size", [3, 12])
+def test_a_right_claim_that_float32_holds_is_not_told(size):
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=size)
+        right = lambda x: np.exp(x).astype(np.float32).astype(float)  # noqa: E731
+        assert not told(check_gradient(lambda x: np.exp(x).sum(), x, right))
+
+
+def test_a_difference_that_float32_holds_is_told_if_entries_are_many():
+    for seed in range(20):
+        x = np.random.default_rng(seed).normal(size=12)
+        assert told(check_gradient(f, x, measured("forward", 2**-26)))
+
+
+def test_no_kind_is_named_if_several_differences_are_the_same_number():
+    line, h = lambda x: np.sum(x / 3), 1e-6  # only divisions and sums: the same on all processors
+    (note,) = told(check_gradient(line, X, [(line(X + h * e) - line(X)) / h for e in np.eye(4)]))
+    assert f"is a finite difference of f with a step of {h:.2g}" in note
+
+
 def test_products_and_jacobians_are_told_too():
     columns = [measured("central", 1e-6)(np.array([one]))[0] for one in X]
     outputs = lambda x: np.exp(x) / (1 + x**2)  # noqa: E731
