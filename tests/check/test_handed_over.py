@@ -1,5 +1,6 @@
 """The forms in which people hand over functions, data and derivatives: taken as they come."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -570,6 +571,14 @@ def test_a_claim_may_change_as_much_as_the_caller_allows(size, given, verdict):
         noted = any("two calls of" in note for note in report.notes)
         assert noted == (size > 0 and verdict == "pass")
         assert (report.reason == "nondeterministic") == (verdict == "fail")
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_two_numbers_that_differ_are_written_so_that_they_do(size):
+    report = check_vjp(np.sin, np.linspace(0.1, 0.9, 6), atomics(size), nondet_tol=0.0)
+    said = re.findall(r"was (\S+) at the first call and (\S+) at the second", str(report.faults))
+    assert said
+    assert all(was != now for was, now in said)
 
 
 def test_a_tolerance_for_changes_must_be_one():

@@ -225,8 +225,8 @@ class Claims:
             for part in self.ask.inputs.parts.values():
                 for at in np.flatnonzero(part.holds(rows))[:1]:
                     entry = part.entry(int(rows[at]) - part.start)
-                    was, now = first[others[at]], second[others[at]]
-                    said = f"the gradient of {entry} was {was:.6g} {self.calls[0]} and {now:.6g} "
+                    both = _told_apart(first[others[at]], second[others[at]])
+                    said = f"the gradient of {entry} was {both[0]} {self.calls[0]} and {both[1]} "
                     said += f"{self.calls[1]} it is random, or keeps state between calls ({why})"
                     self.fault("nondeterministic", part.name, said)
 
@@ -411,6 +411,15 @@ class Claims:
             said = f"{self.who} gives {' and '.join(what)}: it must give {must}"
             self.fault("structure", names or self.who, said)
         return {k: found[k] for k in inputs.parts if k not in missing}
+
+
+def _told_apart(was: Any, now: Any) -> tuple[str, str]:
+    """Write two numbers with as many digits as show that they differ, 6 at least."""
+    for digits in range(6, 18):
+        both = f"{was:.{digits}g}", f"{now:.{digits}g}"
+        if both[0] != both[1]:
+            break
+    return both
 
 
 def _same(first: list[Any], again: list[Any], opener: Opener | None) -> bool:
