@@ -292,3 +292,11 @@ def test_a_reader_who_types_a_command_reads_nothing_of_numpy():
         report = check_gradient(f, X, with_({0: NAN}))
         advice = report.diagnoses[0].advice
     assert advice.endswith("or a branch that is not taken: 0 * inf is NaN, too")
+
+
+def test_questions_after_the_advice_are_sentences_of_their_own():
+    for values in ({3: NAN, 4: NAN, 5: INF}, {3: NAN, 4: NAN, 5: NAN}, {3: INF}):
+        text = " ".join(check_gradient(f, X, with_(values)).text(1000).split())
+        assert "?." not in text
+    unwritten = check_gradient(f, X, with_({3: NAN, 4: INF, 5: INF})).diagnoses[0].advice
+    assert "the last block of a kernel? If the slope of f is infinite there" in unwritten

@@ -25,10 +25,13 @@ def no_number(block: Block) -> tuple[str, Words]:
     advice = "look for a division by 0, the logarithm or the root of 0, an overflow, or "
     advice += f"{branch}: 0 * inf is NaN, too"
     where = _where(block)
+    questions = []
     if nan and where:
-        advice += ". Or was this memory never written, such as the last block of a kernel?"
+        questions.append("Or was this memory never written, such as the last block of a kernel?")
     if infinite:
-        advice += ". If the slope of f is infinite there, is its sign right?"
+        questions.append("If the slope of f is infinite there, is its sign right?")
+    if questions:
+        advice += ". " + " ".join(questions)
     return "nonfinite", Words(f"the claim is {which}{where}", advice)
 
 
