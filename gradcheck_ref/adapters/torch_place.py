@@ -96,11 +96,17 @@ class Place:
 
 
 def array_of(tensor: Any) -> Array:
-    """Return a tensor as an array with its own memory; bfloat16 and shorter become float32."""
+    """Return a tensor as an array with its own memory; bfloat16 and shorter become float32.
+
+    The complex twin of float16, which NumPy lacks, becomes complex64.
+    """
     # Subtle: conjugates, negatives and zeros may be memory with a flag; a clone has no flags.
     own = tensor.detach().cpu().clone()
-    if own.is_floating_point() and str(own.dtype) not in IN_NUMPY:
-        own = own.float()
+    if str(own.dtype) not in IN_NUMPY:
+        if own.is_floating_point():
+            own = own.float()
+        elif own.is_complex():
+            own = own.cfloat()
     try:
         return np.asarray(own.numpy())
     except TypeError as error:

@@ -47,6 +47,15 @@ def test_complex_inputs_get_the_complex_twin():
     assert z.dtype == np.complex64
 
 
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+def test_complex_numbers_of_half_precision_come_back_as_complex64():
+    f = from_torch(lambda z: z * z, dtype="float16")
+    z = np.array([1 + 2j, -0.5j])
+    assert f(z).dtype == f.vjp(np.ones(2), z).dtype == np.complex64
+    assert check_vjp(f, z).verdict == "pass"
+    assert check_vjp(f, z, lambda u, z: 2 * f.vjp(u, z)).verdict == "fail"
+
+
 def test_whole_numbers_and_floats_of_python_keep_their_type():
     def f(x, k, scale):
         assert k.dtype == torch.int64
