@@ -147,15 +147,15 @@ def _run_firsts(
             failed.append((first, error))
     if not failed:
         return
-    first, error = min(failed, key=lambda pair: getattr(pair[1], "kept", 0.0))
-    not_judged = NotJudgedError(first, error)
+    first, cause = min(failed, key=lambda pair: getattr(pair[1], "kept", 0.0))
+    not_judged = NotJudgedError(first, cause)
     if not_judged.kept == 1:
         if not_judged.stand_ins:
             _judge_with(not_judged.stand_ins, check, sub)
         else:
             excused = {getattr(error, "function", "") for _, error in failed}
             _judge_others(excused, check, sub, failure)
-    raise not_judged from failure or error
+    raise not_judged from failure or cause
 
 
 def _judge_others(excused: set[str], check: Check, sub: Any, failure: BaseException | None) -> None:
@@ -423,7 +423,7 @@ def _effort(call: Call, forward: str = "") -> tuple[int, bool, float]:
     measure = getattr(function, "__effort__", None) or functools.partial(effort, function)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return measure([_copied(a) for a in call.before], forward)  # type: ignore[no-any-return]
+        return measure([_copied(a) for a in call.before], forward)
 
 
 def _growths(small: Call, large: Call) -> Iterator[float]:
@@ -518,6 +518,7 @@ def plain(answer: Any) -> Any:
         return array if isinstance(answer, np.ndarray) else array[()]
     if isinstance(answer, str):
         return str.__str__(answer)
+    kind: Any
     for kind in (int, float, complex):
         if isinstance(answer, kind):
             return kind.__pos__(answer)

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 MOST_NAMES = 3  # whose shapes are told
@@ -52,7 +53,7 @@ def _last(trace: TracebackType | None, frame: FrameType) -> int:
 
 def _shapes(frame: FrameType, instruction: int) -> Iterator[str]:
     """Say what shapes the arrays have that stand in the expression that failed."""
-    told = []
+    told: list[str] = []
     for node in ast.walk(_expression(frame.f_code, instruction)):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr="T"):
@@ -61,7 +62,7 @@ def _shapes(frame: FrameType, instruction: int) -> Iterator[str]:
                 turned = False
             case _:
                 continue
-        value = frame.f_locals.get(name, frame.f_globals.get(name))
+        value: Any = frame.f_locals.get(name, frame.f_globals.get(name))
         is_array = (type(value).__module__, type(value).__name__) == ("numpy", "ndarray")
         if is_array and name not in told and len(told) < MOST_NAMES:
             told.append(name)
