@@ -10,7 +10,7 @@ import numpy as np
 from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, apart, in_batches
 from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework, missing_by_type
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
-from gradcheck_ref.adapters.torch_errors import in_double, note_on
+from gradcheck_ref.adapters.torch_errors import in_one_dtype, note_on
 from gradcheck_ref.adapters.torch_place import Place, array_of
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
@@ -314,7 +314,8 @@ class TorchFunction(AtOnce):
     def _explain(self, error: Exception, arguments: Arguments) -> None:
         given = dict(zip(arguments.names, arguments.values, strict=True))
         given |= dict(zip(arguments.keys, arguments.given, strict=True))
-        note_on(error, given, lambda: in_double(arguments, self._fn))
+        dtype = self._place.dtype
+        note_on(error, given, lambda: in_one_dtype(arguments, self._module, dtype))
 
     def _run(
         self, arguments: Arguments, tangents: list[Any] | None = None

@@ -47,20 +47,36 @@ def note_on(error: Exception, given: Mapping[str, Any], of_precision: Callable[[
         error.add_note(f"in gradcheck_ref: {note}")
 
 
-def in_double(arguments: Arguments, fn: Any) -> str:
-    """Say how to give a function and its inputs the same precision."""
-    import torch
+def in_one_dtype(arguments: Arguments, module: Any, asked: Any) -> str:
+    """Say how to give a function and its inputs the same precision.
 
+    Parameters
+    ----------
+    arguments : Arguments
+        The inputs, as they were given.
+    module : torch.nn.Module or None
+        The module that the function is, if it is one.
+    asked : torch.dtype or None
+        The ``dtype`` of `from_torch`.
+    """
+    own = set() if module is None else {str(one.dtype)[6:] for one in module.parameters()}
+    theirs = min(own, default="")
+    if asked is not None:
+        made = f"tensors are {str(asked)[6:]} here, by dtype"
+        if own and str(asked)[6:] not in own:
+            return f"{made}, but the parameters of fn are {theirs}: give dtype={theirs!r}"
+        return (
+            f"{made}, but fn uses one that is not: if fn makes it, use dtype=x.dtype; a tensor "
+            "among the inputs keeps its dtype, and an array does not"
+        )
     given = {arguments.names[k]: arguments.values[k].dtype for k in arguments.differentiated}
     double = {name: dtype for name, dtype in given.items() if dtype.char in "dD"}
     name, dtype = next(iter((double or given).items()), ("", None))
-    own = {one.dtype for one in fn.parameters()} if isinstance(fn, torch.nn.Module) else set()
-    wide = not own.isdisjoint({torch.float64, torch.complex128})
+    wide = not own.isdisjoint({"float64", "complex128"})
     if double and own and not wide:
-        theirs = str(min(own, key=str)).removeprefix("torch.")
         return (
             f"{name} is {dtype}, like NumPy's numbers, but the parameters of fn are {theirs}: "
-            "pass module.double()"
+            f"pass module.double(), or give from_torch dtype={theirs!r}"
         )
     if double:
         return (
@@ -69,6 +85,8 @@ def in_double(arguments: Arguments, fn: Any) -> str:
         )
     if name and wide:
         return f"{name} is {dtype} and fn has parameters of float64: pass {name}.astype(float)"
+    if name and own and str(dtype) not in own:
+        return f"{name} is {dtype}, but the parameters of fn are {theirs}: give dtype={theirs!r}"
     return ""
 
 
@@ -80,13 +98,20 @@ def _of_what_is_no_tensor(given: Mapping[str, Any], kind: str) -> str:
         if isinstance(value, Mapping):
             return f"{what}: to pass each entry by its name, write **{name}"
         if _is_of_numbers(value):
-            return f"{what}: for a tensor, pass np.array({name}, float)"
+            floating = f"np.array({name}, float)"
+            if all(type(one) is int for one in _numbers_in(value)):
+                floating = f"np.array({name}), or {floating} to differentiate"
+            return f"{what}: for a tensor, pass {floating}"
     return ""
 
 
 def _is_of_numbers(value: Any) -> bool:
-    leaves = leaves_of(value, lambda one: opened(one) if isinstance(one, list | tuple) else None)
+    leaves = _numbers_in(value)
     return bool(leaves) and all(isinstance(one, int | float | np.ndarray) for one in leaves)
+
+
+def _numbers_in(value: Any) -> list[Any]:
+    return leaves_of(value, lambda one: opened(one) if isinstance(one, list | tuple) else None)
 
 
 def _of_integers(given: Mapping[str, Any]) -> str:

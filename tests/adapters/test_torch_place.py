@@ -1,6 +1,7 @@
 """Where functions of tensors run, and in which dtype."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -160,3 +161,45 @@ def test_on_a_gpu(dtype):
     assert report.verdict == "pass"
     assert "random numbers" in report.notes[0]
     assert check_module(module, X, device="cpu").verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "asked", "point", "advice"),
+    [
+        ("float32", None, X, "pass module.double.*, or give from_torch dtype='float32'"),
+        ("bfloat16", None, X.astype(np.float32), "input is float32, .* give dtype='bfloat16'"),
+        ("float64", "bfloat16", X, "bfloat16 here, .* parameters of fn are float64: give dtype="),
+    ],
+    ids=["double into single", "single into bfloat16", "asked for another"],
+)
+@pytest.mark.parametrize("of", [lambda one: one, lambda one: one.forward], ids=["module", "method"])
+def test_a_module_of_another_dtype_says_which_to_ask_for(parameters, asked, point, advice, of):
+    module = nn.Linear(4, 2).to(getattr(torch, parameters))
+    with pytest.raises(RuntimeError) as caught:
+        check_vjp(from_torch(of(module), dtype=asked), {"input": point})
+    assert re.search(advice, caught.value.__notes__[0])
+    taken = from_torch(of(module), dtype=parameters)
+    assert check_vjp(taken, {"input": point}).verdict == "pass"
+
+
+def test_a_tensor_of_another_dtype_in_a_function_is_told():
+    f = from_torch(lambda x: x @ torch.ones(4, 2), dtype="bfloat16")
+    with pytest.raises(RuntimeError) as caught:
+        check_vjp(f, X)
+    assert "if fn makes it, use dtype=x.dtype" in caught.value.__notes__[0]
+
+
+class Lookup(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(5, 3)
+
+    def forward(self, i):
+        return self.table(i)
+
+
+def test_a_list_of_indices_is_to_be_an_array_of_integers():
+    with pytest.raises(TypeError) as caught:
+        check_module(Lookup(), [0, 2])
+    assert "pass np.array(i), or np.array(i, float) to differentiate" in caught.value.__notes__[0]
+    assert check_module(Lookup(), np.array([0, 2])).verdict == "pass"
