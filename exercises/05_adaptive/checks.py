@@ -118,7 +118,7 @@ def check_the_best_of_all_steps(sub):
 
 @builds_on(check_the_best_of_all_steps)
 def heldout_other_functions(sub):
-    """It works on functions that were not shown."""
+    """It works for a slope below 0, another fast wave, and another large constant, too."""
     for f, x, slope in (
         (Formula("exp(x)", np.exp), 0.5, np.exp(0.5)),
         (Formula("1/x", lambda x: 1 / x), 0.7, -1 / 0.49),
