@@ -9,7 +9,7 @@ from gradcheck_ref.adapters.calls import framework
 from gradcheck_ref.adapters.torch import home
 from gradcheck_ref.adapters.torch_call import ModuleFunction
 from gradcheck_ref.adapters.torch_place import Place
-from gradcheck_ref.arguments import described
+from gradcheck_ref.arguments import as_function, described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.inputs import signature_of
@@ -71,8 +71,8 @@ def check_module(
     ImportError
         Without torch, which comes with the extra ``torch``.
     TypeError
-        If module is no module, there is nothing to differentiate, ``forward`` does not accept an
-        argument by name, or returns no tensor.
+        If module is no module, loss cannot be called, there is nothing to differentiate,
+        ``forward`` does not accept an argument by name, or returns no tensor.
     ValueError
         If a parameter has no numbers yet, as in a ``LazyLinear`` that was never called, or torch
         cannot make a tensor on that device.
@@ -134,6 +134,8 @@ def check_module(
             f"module must be a torch.nn.Module, not {described(module)}; for a function there is "
             "check_vjp(from_torch(f), inputs)"
         )
+    if loss is not None:
+        as_function(loss, "loss")
     _insist_on_usable(module)
     knobs = {name: one for name, one in named.items() if name in KNOBS}
     by_name = {name: one for name, one in named.items() if name not in KNOBS}

@@ -203,3 +203,9 @@ def test_a_list_of_indices_is_to_be_an_array_of_integers():
         check_module(Lookup(), [0, 2])
     assert "pass np.array(i), or np.array(i, float) to differentiate" in caught.value.__notes__[0]
     assert check_module(Lookup(), np.array([0, 2])).verdict == "pass"
+
+
+def test_a_loss_must_be_a_function():
+    with pytest.raises(TypeError, match="loss must be a function, not str 'mse'"):
+        check_module(nn.Linear(4, 2), X, loss="mse")
+    assert check_module(nn.Linear(4, 2), X, loss=torch.sum).verdict == "pass"
