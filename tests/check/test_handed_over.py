@@ -99,6 +99,15 @@ def test_without_constant_the_gradients_of_the_data_are_missed():
     assert report.verdict == "fail"
 
 
+def test_the_report_says_how_to_leave_data_out():
+    x, y, product = np.array([1.0, 2.0]), np.array([3.0, 4.0]), lambda x, y: np.sum(x * y)
+    report = check_gradient(product, {"x": x, "y": y}, {"x": y})
+    assert "If y is data, leave it out: constant='y'" in report.faults[0].sentence
+    assert check_gradient(product, {"x": x, "y": y}, {"x": y}, constant="y").verdict == "pass"
+    misspelt = check_gradient(product, {"x": x, "y": y}, {"x": y, "Y": x})
+    assert "constant=" not in misspelt.faults[0].sentence
+
+
 @pytest.mark.parametrize(("check", "assert_", "f", "claim"), CLAIMS.values(), ids=CLAIMS)
 @pytest.mark.parametrize(
     ("constant", "error"), [("Z", ValueError), (("X", 7), ValueError), (0.5, TypeError)]

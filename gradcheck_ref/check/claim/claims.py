@@ -409,6 +409,8 @@ class Claims:
                 ours = inputs.arranged(inputs.values)
                 must = f"{_arrangement(ours)}, not {_arrangement(given)}"
             said = f"{self.who} gives {' and '.join(what)}: it must give {must}"
+            if found and len(missing) == 1 and not strange:
+                said += words(f". If {names} is data, leave it out: constant={names!r}", "")
             self.fault("structure", names or self.who, said)
         return {k: found[k] for k in inputs.parts if k not in missing}
 
