@@ -7,6 +7,7 @@ from pathlib import PurePath
 from course import Exercise
 
 CODE = (".py", ".ipynb")
+LONGEST = 255  # letters of a name; in a zip file it may have 65,535, which take a pattern minutes
 
 
 @functools.cache
@@ -15,8 +16,8 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:(?P<who>.*?[^\W_])[\W_]+)??(?P<number>0*{int(number)}[\W_]*)?"
         + words.replace("_", r"[\W_]*")
-        # What systems and people put behind: 06_relu (1), 06_relu-1, 06_relu copy.
-        + r"(?:[\W_]*(?:copy|final|v))?[\W_]*(?P<nth>\d{1,4})?\W*",
+        # What systems and people put behind: 06_relu (1), 06_relu-1, 06_relu_final_v2.
+        + r"(?:[\W_]*(?:copy|final|v))*[\W_]*(?P<nth>\d{1,4})?\W*",
         re.IGNORECASE,
     )
 
@@ -36,7 +37,8 @@ def likeness(file: str, exercise: Exercise) -> tuple[int, int] | None:
     the highest is the latest. ``leaky_relu.py`` is not ``06_relu.py``: another word needs the
     number, as in ``ada_06_relu.py``.
     """
-    if not file.lower().endswith((".txt", *CODE)):
+    long = len(file.rpartition("/")[2]) > LONGEST
+    if long or not file.lower().endswith((".txt", *CODE)):
         return None
     path = named = PurePath(file)
     while path.suffix.lower() in (".txt", *CODE) and PurePath(path.stem).suffix.lower() in CODE:

@@ -54,6 +54,7 @@ def test_capitals_do_not_matter(folder):
 NEARLY = (
     *("relu.py", "ReLU.py", "06-relu.py", "6_relu.py", "06relu.py", "06 relu.ipynb"),
     *("06_relu (1).py", "06_relu-2.py", "06_relu copy.py", "06_relu_final.py"),
+    *("06_relu_final_v2.py", "06_relu - Copy final.py", f"06_relu{'-' * 200}1.py"),
     *("06_relu.py.txt", "06_relu.py.py"),
     *("ada_06_relu.py", "ada_17_901_06_relu-1.py"),
 )
@@ -67,6 +68,12 @@ def test_a_file_with_nearly_the_name_is_graded_and_noted(folder, name):
     taken, source = found.read(RELU)
     assert (taken, source.split()[-3:]) == (name, [b"x", b"=", b"1"])
     assert list(found.notes(RELU, taken, source)) == [f"{name} was taken for 06_relu.py"]
+
+
+def test_a_name_that_no_file_can_have_takes_no_time(tmp_path):
+    with zipfile.ZipFile(tmp_path / "work.zip", "w") as archive:
+        archive.writestr(f"06_relu{'-' * 60_000}1.py", "x = 1")
+    assert look(tmp_path).called(RELU) == []
 
 
 @pytest.mark.parametrize("name", ["leaky_relu.py", "16_relu.py", "06_relu_tests.py", "relu.txt"])
