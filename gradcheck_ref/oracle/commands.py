@@ -203,7 +203,10 @@ def _ask(
     if wrong := _write_result(options, summary, write):
         options.end(wrong)
     if summary.undrawn:
-        options.end(f"too few were drawn for a result: {_enough(options, summary.run)}")
+        from gradcheck_ref.oracle.generate.drawn import enough
+
+        most = enough(_drawable(options, summary.run.promises))
+        options.end(f"too few were drawn for a result: --random {most} draws every group")
     if summary.no_result:
         options.end(summary.no_result)
     return 0 if summary.right else 1
@@ -313,11 +316,3 @@ def _summed_up(options: argparse.Namespace, found: Run, known: list[str]) -> Sum
     groups = _drawable(options, found.promises) if options.random else []
     undrawn = [group for group in groups if group not in asked]
     return Summary(found, skip, expected, of, idle, undrawn)
-
-
-def _enough(options: argparse.Namespace, found: Run) -> str:
-    """Say how many random vectors draw from every group."""
-    groups = _drawable(options, found.promises)
-    sizes = Counter(group.split("/")[0] for group in groups).values()  # kinds take turns
-    enough = max((size - 1) * len(sizes) + turn for turn, size in enumerate(sizes, start=1))
-    return f"--random {enough} draws every group"

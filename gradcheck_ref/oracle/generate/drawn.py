@@ -1,30 +1,41 @@
 """Random vectors, by the rules of the frozen ones.
 
 A program may answer the frozen vectors from a table, or have a mistake that none of them shows. So
-more are drawn, near the edges, because most mistakes show only there. A question that exact
-arithmetic cannot decide for doubles is left out. The same seed draws the same vectors.
+more are drawn, near the edges, because most mistakes show only there. Two of three are frozen
+vectors in other units, so that every trap has its turn. A question that exact arithmetic cannot
+decide for doubles is left out. The same seed draws the same vectors.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial, reduce
 from random import Random
 from typing import Any
 
-from . import compare, escalate, stencil, verdict
+from . import compare, escalate, stencil, verdict, whole
 from .edges import BAD, BY_ENTRY, EDGES, SUM_RULES, Row
 from .functions import DEEP, ELSEWHERE, EXTREME, FUNCTIONS, NUMBERS, WEIGHED, Function, Point
 from .layout import Vector, arranged, flat, mapped
 from .numbers import UndecidedError, finite, rounded, with_all_digits
 from .rules import RULES, Rule
+from .units import in_other_units, with_every_trap
 
+NEW_IN = 3  # of so many vectors one is new; the rare traps are in the others
 MOST_TRIES = 200  # for one vector; if all fail, there is a mistake in this module
+
+
+def enough(groups: Sequence[str]) -> int:
+    """Return how many vectors have one of every group for certain."""
+    return NEW_IN * (len(groups) - 1) + 1
 
 
 @with_all_digits
 def draw(groups: Iterable[str], count: int, seed: int) -> list[tuple[str, Vector]]:
-    """Draw vectors of some groups: the kinds in turn, and the groups of each in turn.
+    """Draw vectors of some groups: one in three is new, the others are frozen ones in other units.
+
+    New ones come from the groups in turn; those in other units have every flag of every group
+    before any comes again.
 
     Parameters
     ----------
@@ -41,18 +52,22 @@ def draw(groups: Iterable[str], count: int, seed: int) -> list[tuple[str, Vector
         The kind, and the vector as in a file, with the shared keys of its group.
     """
     chance, known = Random(seed), drawable()
-    kinds: dict[str, list[str]] = {}
-    for name in groups:
-        if name in known:
-            kinds.setdefault(name.split("/")[0], []).append(name)
-    found = []
-    for k in range(count if kinds else 0):
-        kind = list(kinds)[k % len(kinds)]
-        name = kinds[kind][k // len(kinds) % len(kinds[kind])]
-        shared, make = known[name]
-        vector = {"id": f"{kind}-random-{seed}-{k + 1}", "group": name, **shared}
-        found.append((kind, {**vector, **_decided(make, chance)}))
+    names = [name for name in groups if name in known]
+    frozen, found = with_every_trap(names, chance), []
+    for k in range(count if names else 0):
+        if k % NEW_IN:
+            vector = _decided(partial(_moved, frozen), chance)
+        else:
+            name = names[k // NEW_IN % len(names)]
+            shared, make = known[name]
+            vector = {"group": name, **shared, **_decided(make, chance)}
+        kind = vector["group"].split("/")[0]
+        found.append((kind, {**vector, "id": f"{kind}-random-{seed}-{k + 1}"}))
     return found
+
+
+def _moved(frozen: Iterator[Vector], chance: Random) -> Vector:
+    return in_other_units(next(frozen), chance)
 
 
 def drawable() -> dict[str, tuple[Vector, Callable[[Random], Vector]]]:
@@ -67,6 +82,7 @@ def drawable() -> dict[str, tuple[Vector, Callable[[Random], Vector]]]:
         found[rule.group] = ({"rule": rule.name}, partial(_compare, rule=rule))
     for step in ("taken", "nominal"):
         found[f"escalate/{step}"] = ({"step": step}, partial(_walk, step=step))
+    found["whole/products"] = ({}, _whole)
     for function in FUNCTIONS:
         if not (function.kinks or function.flags or function.name in NEAR_KINKS):
             name = f"verdict/{function.name}"
@@ -279,6 +295,20 @@ def _walk(chance: Random, step: str) -> Vector:
         odd = chance.choice((math.nan, math.nan, math.inf, -math.inf))
         row = escalate.with_odd(row, k, odd, "drawn")
     return escalate.vector_for(row, "", claim, ("", rtol, atol), nominal=nominal)
+
+
+def _whole(chance: Random) -> Vector:
+    """Draw a straight f or a cubic, with noise or without, in any units."""
+    row = whole.straight_or_cubic(
+        f"drawn {chance.random()}",
+        chance.choice((1.0, 2.0, -1.0, 1.0625, 1.0 + 2.0 ** -chance.randint(5, 20))),
+        chance.choice((2, 2, 3, 5, 8, 20)),
+        curve=chance.choice((0.0, 0.125, 0.5)),
+        noise=chance.choice((0.0, 0.125, 0.5)),
+        scale=10.0 ** chance.randint(-30, 30),
+        steps=chance.choice(((0.25, 0.0625), (1e-3, 1e-2), (0.5, 0.125))),
+    )
+    return whole.vector_for(row)
 
 
 NEAR_KINKS = ("hinge", "relu", "leaky_relu", "absolute_value", "clip", "elu", "huber")

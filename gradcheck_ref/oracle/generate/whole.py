@@ -53,7 +53,7 @@ class Row:
     flags: tuple[str, ...] = ()
 
 
-def _row(
+def straight_or_cubic(
     said: str,
     factor: float,
     count: int,
@@ -81,28 +81,28 @@ def _row(
 
 def _rows() -> Iterator[Row]:
     for factor, name in ((1.0, "right"), (2.0, "doubled"), (-1.0, "minus"), (1.0625, "1/16 off")):
-        yield _row(f"a straight f, {name}", factor, 8)
-        yield _row(f"a cubic f, {name}", factor, 8, ("Truncation",), curve=0.125)
-        yield _row(f"noise of 1/8, {name}", factor, 20, ("Noise",), noise=0.125)
-        yield _row(f"two lines, {name}", factor, 2, ("FewLines",), curve=0.25)
-        yield _row(f"three lines, {name}", factor, 3, ("FewLines",), noise=0.5)
-        yield _row(
+        yield straight_or_cubic(f"a straight f, {name}", factor, 8)
+        yield straight_or_cubic(f"a cubic f, {name}", factor, 8, ("Truncation",), curve=0.125)
+        yield straight_or_cubic(f"noise of 1/8, {name}", factor, 20, ("Noise",), noise=0.125)
+        yield straight_or_cubic(f"two lines, {name}", factor, 2, ("FewLines",), curve=0.25)
+        yield straight_or_cubic(f"three lines, {name}", factor, 3, ("FewLines",), noise=0.5)
+        yield straight_or_cubic(
             f"values about 1e-30, {name}", factor, 6, ("OtherUnits",), curve=0.125, scale=1e-30
         )
-        yield _row(
+        yield straight_or_cubic(
             f"values about 1e30, {name}", factor, 6, ("OtherUnits",), curve=0.125, scale=1e30
         )
         said, steps = f"the short step first, {name}", (1e-3, 1e-2)
-        yield _row(said, factor, 8, ("Truncation",), curve=0.5, steps=steps)
-    yield _row("all zero", 0.0, 8, ("BadArgument",))
-    yield _row("one line", 2.0, 1, ("BadArgument",))
+        yield straight_or_cubic(said, factor, 8, ("Truncation",), curve=0.5, steps=steps)
+    yield straight_or_cubic("all zero", 0.0, 8, ("BadArgument",))
+    yield straight_or_cubic("one line", 2.0, 1, ("BadArgument",))
     yield Row("no line", (0.25, 0.0625), [], ("BadArgument",))
     for h, k in ((0.25, 0.25), (0.0, 0.25), (0.25, -0.5), (math.nan, 0.25), (0.25, math.inf)):
-        lines = _row("", 1.0, 4).lines
+        lines = straight_or_cubic("", 1.0, 4).lines
         yield Row(f"steps {h:g} and {k:g}", (h, k), lines, ("BadArgument",))
     for said, change in (("behind", 0), ("ahead", 3)):
         for odd in (math.nan, math.inf):
-            lines = list(_row("", 1.0, 4).lines)
+            lines = list(straight_or_cubic("", 1.0, 4).lines)
             claim, values = lines[2]
             lines[2] = claim, _with(values, change, odd)
             yield Row(f"{text(odd)} {said}", (0.25, 0.0625), lines, ("NonfiniteSample",))
