@@ -11,11 +11,13 @@ import argparse
 import datetime
 import json
 import math
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -136,32 +138,37 @@ def _score(score):
     return f"{score[0]}" if score[0] == score[1] else f"**{score[0]} of {score[1]}**"
 
 
+def judged(command):
+    """Judge one client."""
+    test = [sys.executable, "-m", "gradcheck_ref", "oracle", "test", "--json", "--timeout", "60"]
+    # A library that works with several threads would only wait for the clients beside it.
+    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run([*test, "--", *command], capture_output=True, text=True, env=alone)
+
+
 def main():
     """Judge all, store what came of it, and make the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
     python = parser.parse_args().peers
-    judge = [sys.executable, "-m", "gradcheck_ref", "oracle", "test", "--json", "--timeout", "60"]
     today, wrong = datetime.date.today().isoformat(), 0
-    for name in CHECKERS:
-        command = [python, str(HERE / "verdicts.py"), name]
-        done = subprocess.run([*judge, "--", *command], capture_output=True, text=True)
+    clients = [
+        (RESULTS / "verdicts" / f"{name}.json", [python, str(HERE / "verdicts.py"), name])
+        for name in CHECKERS
+    ]
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as beside:
+        clients += [(RESULTS / f"{name}.json", c) for name, c in commands(folder, python)]
+        runs = list(beside.map(judged, [command for _, command in clients]))
+    for (path, _), done in zip(clients, runs, strict=True):
         if done.returncode == 2:
-            print(f"{name}: left as it was; {done.stderr.splitlines()[-1]}")
+            print(f"{path.stem}: left as it was; {done.stderr.splitlines()[-1]}")
             continue
         run = json.loads(done.stdout)
-        (RESULTS / "verdicts" / f"{name}.json").write_text(stored_verdicts(run, today), "utf-8")
         print(run["sentence"])
-    with tempfile.TemporaryDirectory() as folder:
-        for name, command in commands(folder, python):
-            done = subprocess.run([*judge, "--", *command], capture_output=True, text=True)
-            if done.returncode == 2:
-                print(f"{name}: left as it was; {done.stderr.splitlines()[-1]}")
-                continue
-            run = json.loads(done.stdout)
-            (RESULTS / f"{name}.json").write_text(stored(run, today), encoding="utf-8")
-            print(run["sentence"])
-            wrong += not run["right"]
+        is_checker = path.parent != RESULTS
+        text = (stored_verdicts if is_checker else stored)(run, today)
+        path.write_text(text, encoding="utf-8")
+        wrong += not is_checker and not run["right"]
     (HERE / "results.txt").write_text(results(RESULTS) + "\n", encoding="utf-8")
     table = verdict_results(RESULTS / "verdicts")
     (HERE / "verdict_results.txt").write_text(table + "\n", encoding="utf-8")
