@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, as_point, described, framework_of, kind_of
 from gradcheck_ref.structure.constants import Constant, leaves_named
+from gradcheck_ref.structure.matrices import is_sparse
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
 from gradcheck_ref.structure.units import (
@@ -277,7 +278,7 @@ def plain_numbers(values: Sequence[Any]) -> set[int]:
 
 
 def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
-    """Write the code that turns a framework's array among some values into a NumPy array.
+    """Write the code that turns a framework's array, or a sparse one, into a NumPy array.
 
     A tree of such arrays is converted as a whole. Without one, the code is for an array x.
     """
@@ -288,6 +289,8 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
         ("jax", False): "jax.tree.map(np.asarray, {})",
     }
     for value, tree in zip(values, forest.tree_of, strict=True):
+        if is_sparse(value):
+            return f"{forest.trees[tree]}.toarray()"
         if framework := framework_of(value):
             is_leaf = isinstance(forest.forms[tree], int)
             return ways[framework, is_leaf].format(forest.trees[tree])

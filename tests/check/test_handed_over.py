@@ -99,6 +99,12 @@ def test_without_constant_the_gradients_of_the_data_are_missed():
     assert report.verdict == "fail"
 
 
+def test_a_sparse_point_is_refused_with_the_call_that_makes_it_dense():
+    with pytest.raises(TypeError, match=r"differentiate .*, e\.g\. M\.toarray\(\)$"):
+        check_gradient(lambda M: np.sum(M**2), Sparse(np.eye(2)), 2 * np.eye(2))
+    assert check_gradient(lambda M: np.sum(M**2), Sparse(np.eye(2)).toarray(), 2 * np.eye(2))
+
+
 def test_the_report_says_how_to_leave_data_out():
     x, y, product = np.array([1.0, 2.0]), np.array([3.0, 4.0]), lambda x, y: np.sum(x * y)
     report = check_gradient(product, {"x": x, "y": y}, {"x": y})
