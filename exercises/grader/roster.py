@@ -84,18 +84,28 @@ def plain(name: str) -> str:
 def matched(students: Iterable[Student], submissions: Iterable[str]) -> dict[str, Student]:
     """Return the student of each submission, by the submission's name, where there is only one.
 
-    A name decides. The numbers in it decide between students of one name, and where no name fits.
+    A name decides. The numbers in it decide between students of one name, and where no name fits:
+    but not for a student with another name, as a platform's number may be the id of anybody.
     """
     students, found = [*students], {}
     for submission in submissions:
         ways = {plain(submission), plain(re.sub(r"\d+", "", submission))}
         numbers = {*re.findall(r"\d+", submission)}
         by_name = [one for one in students if one.names & ways]
-        by_number = [one for one in by_name or students if one.numbers & numbers]
+        alike = by_name or [one for one in students if not _has_another_name(one, submission)]
+        by_number = [one for one in alike if one.numbers & numbers]
         fitting = by_name if len(by_name) == 1 else by_number
         if len(fitting) == 1:
             found[submission] = fitting[0]
     return found
+
+
+def _has_another_name(student: Student, submission: str) -> bool:
+    """Whether there are words in both names, and none that they share."""
+    words = {*map(plain, re.findall(r"[^\W\d_]{3,}", submission))}
+    named = any(cell and head.lower() in NAMES for head, cell in student.cells.items())
+    shared = any(word in name for word in words for name in student.names)
+    return bool(words) and named and not shared
 
 
 def differences(students: Iterable[Student], found: Mapping[str, Student]) -> Iterator[str]:

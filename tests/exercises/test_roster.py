@@ -73,7 +73,11 @@ def test_a_roster_without_a_name_is_refused(roster):
         (PARTICIPANTS, "Zoe Angstrom_88", "Zoë Ångström"),
         (PARTICIPANTS, "angstromzoe_88", "Zoë Ångström"),
         (PARTICIPANTS, "ada.l", "Ada Lovelace"),
-        (PARTICIPANTS, "somebody_9002", "Zoë Ångström"),
+        (PARTICIPANTS, "9002", "Zoë Ångström"),
+        (PARTICIPANTS, "s9002", "Zoë Ångström"),
+        (PARTICIPANTS, "Zoe Angström-Ray_9002", "Zoë Ångström"),
+        ("id\n9002\n", "Bob Ray_9002", "9002"),
+        (PARTICIPANTS, "Bob Ray_9002", None),  # the platform's number, and not her id
         (WORKSHEET, "Ada Lovelace_124", "Ada Lovelace"),
         (WORKSHEET, "Ada Lovelace_999", None),  # which of the two?
     ],
