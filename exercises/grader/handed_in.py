@@ -263,7 +263,10 @@ def _words_of(source: str) -> list[str]:
 def code_of(content: bytes, name: str, exercise: Exercise | None = None) -> bytes:
     """Return the code of a notebook, cell by cell, without the cells of the course."""
     try:
-        cells = [cell for cell in json.loads(content)["cells"] if cell["cell_type"] == "code"]
+        notebook = json.loads(content)
+        if "worksheets" in notebook:  # where the cells were before format 4
+            raise NotTakenError(f"{name} has an old format: open and save it in a newer Jupyter")
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
         theirs = [c for c in cells if OURS not in c.get("metadata", {}).get("tags", [])]
         ours = [f"{exercise.name}-{i}" for i in OUR_CELLS] if exercise else []
         sources = ["".join(c["source"]) for c in theirs if c.get("id") not in ours]

@@ -134,6 +134,11 @@ def test_a_file_that_is_not_a_notebook_is_refused(content, tmp_path):
         look(tmp_path).read(RELU)
 
 
+def test_a_notebook_of_an_old_format_is_said_to_be_one():
+    with pytest.raises(NotTakenError, match="x has an old format: open and save it"):
+        handed_in.code_of(b'{"worksheets": [{"cells": []}], "nbformat": 3}', "x")
+
+
 NUMPY = "import numpy as np"
 RELU_ITSELF = "def relu(x):\n    return np.maximum(x, 0)"
 BACKWARD = "def relu_backward(x, upstream):\n    return np.where(x > 0, upstream, 0.0)"
