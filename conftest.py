@@ -8,7 +8,7 @@ A fence on a page is run, in page order and with one namespace per page, if it i
 - ``pycon``: a session with ``>>>``, compared line by line.
 
 A fence that imports a missing framework is skipped, with its name: torch, triton, jax, tvm,
-  warp, dask.
+warp, dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -20,6 +20,7 @@ import gc
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -37,6 +38,10 @@ pytest_plugins = ["pytester"]
 # The workers of -n share the processors, and the matrices are small, so threads of BLAS would only
 # wait for each other. The variable must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Without a GPU, kernels run in Triton's interpreter. Some other test may import Triton first.
+if not shutil.which("nvidia-smi"):
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 # Many container images forbid Python to store compiled files. The tests start hundreds of
 # processes, and each would compile the package again: a quarter of the time of such tests.

@@ -5,6 +5,7 @@ Prints a table. A kernel runs in its interpreter if there is no GPU.
 
 import os
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -67,12 +68,9 @@ def judged_norm(module, dtype):
     point = [torch.tensor(ROWS[one], device=DEVICE, dtype=getattr(torch, dtype)) for one in "xw"]
     for one in point:
         one.requires_grad_()
-    try:
-        by_peer = torch.autograd.gradcheck(
-            partial(norm, lengths=lengths), point, raise_exception=False
-        )
-    except NotImplementedError:  # for bfloat16
-        by_peer = None
+    accepts = partial(torch.autograd.gradcheck, raise_exception=False)
+    with warnings.catch_warnings(action="ignore"):  # that these are not in double precision
+        by_peer = accepts(partial(norm, lengths=lengths), point)
     upstream = 0.1 * torch.tensor(RNG.normal(size=(6, 12))).to(point[0])
     both = [
         [one.float().cpu() for one in torch.autograd.grad(f(*point, lengths), point, upstream)]
@@ -109,7 +107,7 @@ KERNELS = {
 
 
 def words(accepted):
-    return "cannot" if accepted is None else "accepts" if accepted else "refuses"
+    return "accepts" if accepted else "refuses"
 
 
 def rows():
