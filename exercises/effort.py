@@ -19,6 +19,8 @@ try:
 except ImportError:  # on Windows, and in a page
     resource = None
 
+TINY, DEEP = 1e-6, 3  # a longer complex step is no good one; lists in lists
+
 TRIES, ENOUGH = 3, 0.1  # calls that are timed, unless they have taken so many seconds together
 
 
@@ -55,13 +57,16 @@ def effort(
     """Call a function, and return what it took.
 
     That is: how often it called functions named ``forward``; whether it brought its arguments
-    together with complex numbers; and the least processor time of a few calls, in seconds.
+    together with complex numbers, or any function had one with a complex step; and the least
+    processor time of a few calls, in seconds.
     """
-    calls, before = 0, sys.getprofile()
+    calls, stepped, before = 0, False, sys.getprofile()
 
     def count(frame: Any, event: str, _: Any) -> None:
-        nonlocal calls
+        nonlocal calls, stepped
         calls += event == "call" and frame.f_code.co_name == forward
+        if event in ("call", "return") and not stepped:
+            stepped = any(map(_is_stepped, frame.f_locals.values()))
 
     RealArray.met_complex = False
     guarded = [_noting(np.array(a)) if _is_real(a) else a for a in arguments]
@@ -78,7 +83,7 @@ def effort(
         begun = _processor_time()
         function(*copies)
         times.append(_processor_time() - begun)
-    return calls, RealArray.met_complex, min(times)
+    return calls, RealArray.met_complex or stepped, min(times)
 
 
 def _processor_time() -> float:
@@ -91,6 +96,17 @@ def _processor_time() -> float:
         return time.process_time()
     used = resource.getrusage(resource.RUSAGE_SELF)
     return float(used.ru_utime + used.ru_stime)
+
+
+def _is_stepped(thing: Any) -> bool:
+    """Whether numbers have tiny imaginary parts, as of a complex step, and not as of a spectrum."""
+    for _ in range(DEEP):
+        if isinstance(thing, list | tuple) and thing:
+            thing = next((one for one in thing if isinstance(one, complex)), thing[0])
+    if not isinstance(thing, complex | np.ndarray | np.generic) or not np.iscomplexobj(thing):
+        return False
+    imaginary, real = (np.abs(part).max(initial=0.0) for part in (np.imag(thing), np.real(thing)))
+    return bool(0 < imaginary <= TINY * max(real, 1.0))
 
 
 def _is_real(thing: Any) -> bool:
