@@ -228,7 +228,7 @@ def test_a_page_that_is_too_wide_or_has_a_button_without_a_name_is_noticed(page)
 
 # {what somebody writes: where, among hundreds of others}
 HARD_TO_READ = {
-    "one word of code": (".md-content pre .n", "color: #bbb"),
+    "one word of code": (".md-content pre .nn", "color: #bbb"),
     "one cell of a table": (".md-content td", "color: #bbb"),
     "the ground of one cell": (".md-content td", "background: #777"),
     "small print": (".md-content p", "font-size: 9px; color: #949494"),
