@@ -11,7 +11,7 @@ from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, ap
 from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework, missing_by_type
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
 from gradcheck_ref.adapters.torch_errors import in_one_dtype, note_on
-from gradcheck_ref.adapters.torch_place import Place, array_of
+from gradcheck_ref.adapters.torch_place import Place, array_of, home, module_of
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 
@@ -139,7 +139,7 @@ class TorchFunction(AtOnce):
     ) -> None:
         self._torch = framework("torch")
         self._fn, self._together, self._place = fn, together, place or Place()
-        self._module = _module_of(fn)
+        self._module = module_of(fn)
         self.constant_outputs: tuple[int, ...] = ()
         # inspect.signature finds fn here, so reports use its names for the inputs.
         self.__wrapped__ = fn.forward if isinstance(fn, self._torch.nn.Module) else fn
@@ -409,20 +409,6 @@ class TorchFunction(AtOnce):
                 f"fn has no forward mode: its output {j} depends on a moved input, but torch gives "
                 "no tangent for it. An operation in fn lacks forward mode, or a jvp gives None"
             )
-
-
-def _module_of(fn: Any) -> Any:
-    """Return the module that fn is, or is a method of; None if there is none."""
-    owner = getattr(fn, "__self__", fn)
-    return owner if isinstance(owner, framework("torch").nn.Module) else None
-
-
-def home(fn: Any) -> Any:
-    """Return the device of the parameters and buffers of a module; None if it has no one device."""
-    module = _module_of(fn)
-    held = () if module is None else (*module.parameters(), *module.buffers())
-    devices = {one.device for one in held}
-    return devices.pop() if len(devices) == 1 else None
 
 
 def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> int:

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from gradcheck_ref.adapters.calls import framework
-from gradcheck_ref.adapters.torch import home
 from gradcheck_ref.adapters.torch_call import ModuleFunction
-from gradcheck_ref.adapters.torch_place import Place
+from gradcheck_ref.adapters.torch_place import Place, home
 from gradcheck_ref.arguments import as_function, described
 from gradcheck_ref.check.products import check_vjp
 from gradcheck_ref.check.report.report import Report

@@ -95,6 +95,20 @@ class Place:
         return tensor.to(self.device, dtype)
 
 
+def module_of(fn: Any) -> Any:
+    """Return the module that fn is, or is a method of; None if there is none."""
+    owner = getattr(fn, "__self__", fn)
+    return owner if isinstance(owner, framework("torch").nn.Module) else None
+
+
+def home(fn: Any) -> Any:
+    """Return the device of the parameters and buffers of a module; None if it has no one device."""
+    module = module_of(fn)
+    held = () if module is None else (*module.parameters(), *module.buffers())
+    devices = {one.device for one in held}
+    return devices.pop() if len(devices) == 1 else None
+
+
 def array_of(tensor: Any) -> Array:
     """Return a tensor as an array with its own memory; bfloat16 and shorter become float32.
 
