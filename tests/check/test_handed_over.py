@@ -547,6 +547,28 @@ def test_a_number_in_bfloat16_and_points_near_it(bfloat16):
     assert {point.dtype for _, point in hard_points(near)} == {np.dtype(bfloat16)}
 
 
+@pytest.mark.parametrize("seed", [3, 4, 6])
+def test_no_step_is_too_short_for_bfloat16_if_the_whole_is_right(bfloat16, seed):
+    rng = np.random.default_rng(seed)
+    x, w = (
+        rng.normal(size=(2, 2)).astype(bfloat16),
+        (0.5 * rng.normal(size=(2, 2))).astype(bfloat16),
+    )
+
+    def f(x, w):
+        return np.tanh(x.astype(np.float32) @ w.astype(np.float32)).astype(bfloat16)
+
+    def vjp(upstream, x, w):
+        x, w, upstream = (one.astype(np.float32) for one in (x, w, np.asarray(upstream)))
+        inner = upstream / np.cosh(x @ w) ** 2
+        return (inner @ w.T).astype(bfloat16), (x.T @ inner).astype(bfloat16)
+
+    report = check_vjp(f, (x, w), vjp)
+    assert (report.verdict, report.reason) == ("pass", "ok")
+    doubled = check_vjp(f, (x, w), lambda *given: tuple(2 * one for one in vjp(*given)))
+    assert doubled.verdict != "pass"
+
+
 def test_a_gradient_in_bfloat16_holds_two_digits(bfloat16):
     x = np.array([0.5, 1.0, 2.0])
     report = check_gradient(lambda x: np.sum(x**2), x, lambda x: (2 * x).astype(bfloat16))

@@ -205,3 +205,23 @@ def test_an_input_at_a_kink_is_not_refused_as_a_whole():
     x = np.zeros(40, np.float32)
     f = lambda x: np.float32(np.sum(np.abs(x)))  # noqa: E731
     assert check_gradient(f, x, np.float32(0.5) + x).verdict == "unsure"
+
+
+def test_a_mask_that_the_gradient_lacks_is_named_where_f_has_few_digits():
+    rng = np.random.default_rng(0)
+    x, w = (rng.normal(size=(12, 12)).astype(np.float32) * size for size in (1, np.float32(0.2)))
+    seen = np.tri(12, dtype=bool)
+
+    def f(x, w):
+        return np.float32(np.where(seen, to_bfloat16(np.tanh(x @ w)), 0.0))
+
+    def vjp(upstream, x, w, mask=seen):
+        inner = upstream * mask / np.cosh(x @ w) ** 2
+        return inner @ w.T, x.T @ inner
+
+    point = {"x": x, "w": w}
+    assert check_vjp(f, point, lambda upstream, x, w: vjp(upstream, x, w)).verdict == "pass"
+    report = check_vjp(f, point, lambda upstream, x, w: vjp(upstream, x, w, True))
+    assert report.verdict == "fail"
+    assert {one.kind for one in report.diagnoses} == {"not-zero"}
+    assert "is a mask or a condition of f missing" in report.diagnoses[0].advice

@@ -9,14 +9,15 @@ from gradcheck_ref.check.judge import regions
 
 BOX = np.random.default_rng(1).normal(size=(2, 4, 64, 32))
 GRID = BOX.reshape(128, 128)
+PADDED = np.where(np.arange(128) < 100, GRID, 7.0)  # f ignores entries that are 7
 
 
 def energy(x):
-    return np.sum(np.sin(x) * x)
+    return np.sum(np.sin(x) * x * (np.abs(x - 7) > 0.9))
 
 
 def gradient(x):
-    return np.cos(x) * x + np.sin(x)
+    return (np.cos(x) * x + np.sin(x)) * (x != 7)
 
 
 def spoiled(at, value):
@@ -40,6 +41,7 @@ SLICES = {
     "a column of a matrix": (GRID, np.s_[:, 5], lambda g: 2 * g, "column 5 of x is wrong"),
     "the last block": (BOX, np.s_[:, :, 48:], 0.0, "x[:, :, 48:64, :] is zero"),
     "a block of two": (GRID, np.s_[32:64, 64:96], 0.0, "x[32:64, 64:96] is zero"),
+    "rows beside zeros that are right": (PADDED, np.s_[120:], 0.0, "x[120:128, :] is zero"),
     "scattered zeros": (
         GRID,
         GRID > 0.8,

@@ -1,11 +1,15 @@
 """The gradient as a whole: products of residuals at two steps, in any precision."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from rounded import SHORT, tanh_layer, to_bfloat16
 
 from gradcheck_ref import check_gradient, check_vjp
-from gradcheck_ref.check.judge.whole import allowed_as_a_whole
+from gradcheck_ref.check.judge.looks import Square
+from gradcheck_ref.check.judge.whole import Group, allowed_as_a_whole
 
 ALLOWED = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
 
@@ -199,3 +203,13 @@ def test_what_is_allowed_follows_the_precision():
     assert allowed == pytest.approx([1e-6, 8.67e-4, 0.0195, 0.1], rel=0.01)
     assert allowed_as_a_whole(2.0**-23, noise=1e-6) == pytest.approx(0.0041, rel=0.01)
     assert allowed_as_a_whole(2.0**-23, noise=1.0) == 0.1
+
+
+def test_more_lines_make_a_pass_surer_and_do_not_ask_for_more():
+    def allowed(lines):
+        seen = Square(1.0, 0.0, 2e-4, 1.0, 0.0, math.sqrt(lines), 1.0, 0.0)
+        group = SimpleNamespace(lines=range(lines), _largest=lambda _: 0.1)
+        return Group._allowed(group, seen, 1.0)
+
+    assert allowed(10) > allowed(40) > 1.1 * (0.1 / 10) ** 2
+    assert allowed(160) == pytest.approx(allowed(40))
