@@ -6,8 +6,9 @@ The staircase has five modules. Each fixes something that the one before it gets
 2. ``central_difference``: a step to both sides, and the error falls with ``h^2``.
 3. ``relative_error`` and ``band``: an error relative to the size of the gradient, as in CS231n.
 4. ``allclose``: an absolute and a relative tolerance, added, as in NumPy, torch and Warp.
-5. ``five_point_difference``, ``escalating_difference`` (as in TVM) and ``adaptive_difference``:
-   they choose their step, and the last one returns an error bar.
+5. ``five_point_difference``, and two that build on it: ``adaptive_difference`` chooses the step
+   and returns an error bar; ``escalating_difference`` (as in TVM) keeps the step and changes the
+   formula.
 
 The check to use is built on them: ``check_gradient`` (with ``check_vjp``, ``check_jvp`` and
 ``check_jacobian`` for arrays) answers pass, fail or *unsure*, with an error bar for every entry,

@@ -1,4 +1,4 @@
-"""Stage 5: the step is chosen, not guessed.
+"""Stage 5: a step with an error bar, and a search for the step whose bar is short.
 
 Idea
     Central differences at ``h`` and ``2h`` have errors in the ratio 1 : 4. In a combination of

@@ -1,4 +1,4 @@
-"""Exercise 5: the step is chosen."""
+"""Exercise 5: a step with an error bar."""
 
 import numpy as np
 

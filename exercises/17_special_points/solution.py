@@ -1,4 +1,4 @@
-"""Exercise 17: the check passed, and the gradient was wrong."""
+"""Exercise 17: it passed, and was wrong."""
 
 import numpy as np
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import FENCE
+from course import read_course
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -15,14 +16,15 @@ PATH = [DOCS / page for page in re.findall(r": (\S+\.md)$", LEARN, re.MULTILINE)
 
 
 def prose_of(page):
-    """Return what a page says, what it includes as well, without code, formulas and pictures."""
+    """Return what a page says, and what it includes; not its headings, code, formulas, pictures."""
     text = re.sub(
         r"^--8<--\n(exercises/\S+README\.md)\n--8<--$",
         lambda included: (ROOT / included[1]).read_text(encoding="utf-8"),
         page.read_text(encoding="utf-8"),
         flags=re.MULTILINE,
     )
-    return re.sub(r"\$\$.*?\$\$|!\[.*?\]\(.*?\)", "", FENCE.sub("", text), flags=re.DOTALL)
+    text = re.sub(r"^#.*$", "", FENCE.sub("", text), flags=re.MULTILINE)
+    return re.sub(r"\$\$.*?\$\$|!\[.*?\]\(.*?\)", "", text, flags=re.DOTALL)
 
 
 def first_paragraph_with(words, texts):
@@ -78,3 +80,53 @@ def test_a_stage_is_followed_by_its_exercise():
         between = order[stage + 1 : exercise]
         assert between == (["choosing_the_step"] if number == 5 else [])
         assert f"exercises/{order[exercise]}.md)" in PATH[exercise - 1].read_text(encoding="utf-8")
+
+
+# --- one name and one number for a topic -----------------------------------------------------
+
+NAVIGATION = {
+    path: name
+    for name, path in re.findall(r'^ +- "?([^"\n]+?)"?: (\S+\.md)$', CONFIGURATION, re.MULTILINE)
+}
+NUMBERED = [path for path, name in NAVIGATION.items() if re.match(r"\d", name)]
+
+
+def plain(name):
+    """Return a name as it is compared: number, then words without *Stage*, *the* and capitals."""
+    return re.sub(r"^(\d+ )the ", r"\1", name.lower().replace("stage ", "").replace(":", ""))
+
+
+def title_of(path):
+    """Return the title of a page, or of the exercise that it includes."""
+    text = (DOCS / path).read_text(encoding="utf-8")
+    if included := re.search(r"^exercises/\S+README\.md$", text, re.MULTILINE):
+        text = (ROOT / included[0]).read_text(encoding="utf-8")
+    return re.search(r"^# (.+)$", text, re.MULTILINE)[1]
+
+
+@pytest.mark.parametrize("path", NUMBERED)
+def test_a_page_has_one_name_and_one_number_in_the_navigation_and_as_its_title(path):
+    title = title_of(path)
+    if path.startswith("slides/"):  # a slide has no number, but its file has
+        title = f"{re.search(r'[0-9]+', path)[0]} {title}"
+    assert plain(title) == plain(NAVIGATION[path])
+
+
+@pytest.mark.parametrize("exercise", read_course().everything, ids=lambda e: e.name)
+def test_an_exercise_is_called_in_a_terminal_as_on_its_page(exercise):
+    title = title_of(f"exercises/{exercise.name}.md").replace("Project: i", "project I")
+    assert title == f"{exercise.number} {exercise.title}"
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_a_stage_and_its_exercise_have_the_same_name(number):
+    (stage,) = (path for path in NAVIGATION if path.startswith(f"stages/stage{number}_"))
+    (exercise,) = (path for path in NAVIGATION if path.startswith(f"exercises/0{number}_"))
+    assert plain(title_of(exercise)) == f"0{plain(title_of(stage))}"
+    assert f"[{NAVIGATION[stage]}]({stage})" in (DOCS / "index.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", [path for path in NAVIGATION if path.startswith("slides/")])
+def test_the_plans_call_a_lecture_by_its_name(path):
+    plans = (DOCS / "exercises" / "plans.md").read_text(encoding="utf-8")
+    assert f"[{NAVIGATION[path]}](../{path})" in plans
