@@ -239,7 +239,7 @@ def test_every_page_keeps_a_rule_and_a_fault_is_noticed(pages, faults_of, text, 
 # {page: {what stands there: what the reader makes of it}}
 MENDED = {
     "README.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
-    "docs/index.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/index.md": {"return x * x - 3\n": "return 3 * x * x - 3\n"},
     "docs/check/five_minutes.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
     "docs/check/your_function.md": {
         "2 * np.sum(error)": "2 * np.mean(error)",
