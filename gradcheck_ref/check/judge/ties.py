@@ -35,11 +35,12 @@ class Parts(NamedTuple):
 
 
 @QUIETLY
-def weigh_ties(evidence: Evidence) -> None:
+def weigh_ties(evidence: Evidence) -> Evidence | None:
     """Judge claims for equal entries by their sum, if f has no derivative because they are equal.
 
     If the sum may be right, an entry that fails on its axis is in doubt. If the sum is wrong, the
-    entries at a kink fail, and so do those that pass because f is flat along their axes.
+    entries at a kink fail, and so do those that pass because f is flat along their axes. Returns
+    what was measured along the lines of tied entries, or None.
 
     Cost: none, unless there is such an entry and another one is equal to it. Then 6 evaluations or
     more for each such number, and 18 or more if one of its entries fails or the sum is wrong.
@@ -50,7 +51,7 @@ def weigh_ties(evidence: Evidence) -> None:
     hidden = (flat & (verdict == PASS)) | (evidence.reasons() == "kink")
     sizes, number = _tied(evidence, (failing | hidden).any(axis=1))
     if not sizes.size:
-        return
+        return None
 
     def its(groups: Array) -> Array:
         """Return for each row whether it is true for its group; false for a row without one."""
@@ -75,6 +76,7 @@ def weigh_ties(evidence: Evidence) -> None:
     if refuted.any():
         row, column = np.argwhere(refuted)[0].tolist()
         _tell(whole, int(number[row]), column)
+    return whole
 
 
 def _tied(evidence: Evidence, wanted: Array) -> tuple[Array, Array]:

@@ -33,7 +33,7 @@ def results_of(question: Question, findings: Findings) -> Results:
     still = list(_still(evidence))  # before other doubts spend the evaluations
     weigh_own_rounding(evidence)
     weigh_stairs(evidence)
-    weigh_ties(evidence)
+    ties = weigh_ties(evidence)
     findings = as_a_whole(question, findings)
     verdict, reason, jump = evidence.ruling.verdict.copy(), evidence.reasons(), 0.0
     verdict[findings.hidden & (verdict == UNSURE)] = PASS
@@ -50,7 +50,7 @@ def results_of(question: Question, findings: Findings) -> Results:
         pairs=tuple(_pairs(evidence, verdict, reason, jump)),
         certificate=findings.certificate,
         inputs=findings.inputs,
-        along=dict(_along(question, findings.by_input)),
+        along=dict(_along(question, findings.by_input or ties)),
         looks={parts[number].name: looks for number, looks in findings.looks.items()},
         claims=question.claims.matrix,
         regions={region.input.name: region for region in findings.regions},
@@ -63,11 +63,21 @@ def _along(question: Question, evidence: Evidence | None) -> Iterator[tuple[str,
     for part in question.ask.inputs.parts.values():
         if evidence is None or matrix is None:
             return
-        mine = evidence.rows == part.start
+        ends = part.start, part.start + part.size
+        mine = np.array([_moves_only(part, line) for line in evidence.lines])
         if evidence.ruling.refused[mine].any():
-            at, lines = evidence.best.at(mine), np.array(evidence.lines, object)[mine]
-            allowed = evidence.ruling.allowed[mine]
-            yield part.name, Along(matrix, lines.tolist(), at.slope, at.bar, allowed)
+            at, allowed = evidence.best.at(mine), evidence.ruling.allowed[mine]
+            lines = [
+                line.over(*ends) for line, its in zip(evidence.lines, mine, strict=True) if its
+            ]
+            yield part.name, Along(matrix, lines, at.slope, at.bar, allowed)
+
+
+def _moves_only(part: Part, line: Line) -> bool:
+    """Tell whether a line moves entries of one input alone."""
+    if line.tied is None:
+        return line.start == part.start
+    return bool(part.holds(np.flatnonzero(line.direction)).all())
 
 
 def _still(evidence: Evidence) -> Iterator[Part]:
