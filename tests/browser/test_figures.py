@@ -20,9 +20,9 @@ FIGURES = [
 STILL = "img[data-figure], [data-figure] img"
 
 
-def said(tab):
+def said(tab, which=0):
     """Return the sentence that a figure shows, and a screen reader reads, after every change."""
-    return tab.locator(".figure-live [role=status]").inner_text()
+    return tab.locator(".figure-live [role=status]").nth(which).inner_text()
 
 
 def drag(tab, *places):
@@ -48,12 +48,11 @@ def sides_of(part):
 @pytest.mark.parametrize("path", FIGURES)
 def test_a_figure_takes_the_place_of_its_picture_except_on_paper(page, path):
     tab = page(path)
-    live, still = tab.locator(".figure-live"), tab.locator(STILL)
-    live.wait_for()
-    assert not still.is_visible()
+    tab.locator(".figure-live").first.wait_for()
+    figures = [*zip(tab.locator(".figure-live").all(), tab.locator(STILL).all(), strict=True)]
+    assert not any(still.is_visible() for _, still in figures)
     tab.emulate_media(media="print")
-    assert still.is_visible()
-    assert not live.is_visible()
+    assert all(still.is_visible() and not live.is_visible() for live, still in figures)
     tab.emulate_media(media="screen")
 
 
@@ -67,9 +66,11 @@ def without_scripts(chromium):
 @pytest.mark.parametrize("path", FIGURES)
 def test_without_scripts_the_picture_stays(without_scripts, address, path):
     without_scripts.goto(address + path)
-    still = without_scripts.locator(STILL)
-    assert still.is_visible()
-    assert still.evaluate("image => image.naturalWidth") > 0
+    stills = without_scripts.locator(STILL).all()
+    assert stills
+    for still in stills:
+        assert still.is_visible()
+        assert still.evaluate("image => image.naturalWidth") > 0
 
 
 # --- the home page ---------------------------------------------------------------------------
@@ -209,12 +210,33 @@ def test_the_point_of_the_tolerance_plane_is_dragged_and_brought_back(page):
     assert "Analytic 0.002," in said(tab)
 
 
-# --- random lines ----------------------------------------------------------------------------
+# --- the signs of five errors, and random lines ----------------------------------------------
+
+
+def test_a_sign_is_flipped_by_keyboard_and_an_error_cannot_hide_on_most_lines(page):
+    tab = page("check/a_million_parameters/")
+    assert said(tab).startswith("Residual: +4 +3 −2 +1 +2 = +8. This line shows the largest error")
+    tab.get_by_role("button", name="Entry 1 moves up: flip").press("Enter")
+    assert said(tab).startswith("Residual: −4 +3 −2 +1 +2 = 0. This line hides the largest error")
+    tab.get_by_role("button", name="Entry 1 moves down: flip").press("Space")
+    for entry, key in ((2, "Home"), (3, "Home"), (4, "Home"), (5, "Home"), (2, "End"), (1, "End")):
+        tab.get_by_role("slider", name=f"Entry {entry}").press(key)
+    assert said(tab).endswith("Of all 32 lines, 16 show it.")
+
+
+def test_a_line_is_chosen_by_mouse(page):
+    tab = page("check/a_million_parameters/")
+    left, right, middle = sides_of(tab.locator(".figure-live > svg").first)
+    drag(tab, (right - 60, middle[1] - 168))
+    assert said(tab).startswith("Residual: +4 +3 +2 +1 +2 = +12.")
+    drag(tab, middle, (left + 60, middle[1] + 136))
+    assert said(tab).startswith("Residual: −4 −3 −2 −1 −2 = −12.")
 
 
 def test_lines_are_added_by_keyboard(page):
     tab = page("check/a_million_parameters/")
-    assert said(tab).startswith("Of 100000 draws of 12 lines, 16 miss the error; 2^-K allows 24.")
+    words = "Of 100000 draws of 12 lines, 16 miss the error; 2^-K allows 24."
+    assert said(tab, 1).startswith(words)
     slider = tab.get_by_role("slider", name="Lines")
     for key, k, words in [
         ("Home", 1, "draws of 1 line, 48231 miss the error; 2^-K allows 50000"),
@@ -222,30 +244,30 @@ def test_lines_are_added_by_keyboard(page):
     ]:
         slider.press(key)
         assert slider.get_attribute("aria-valuetext") == f"K = {k}"
-        assert words in said(tab)
-    assert "suspects entry 40, the largest error; of 1000 draws 958 name entry 40" in said(tab)
+        assert words in said(tab, 1)
+    assert "suspects entry 40, the largest error; of 1000 draws 958 name entry 40" in said(tab, 1)
 
 
 def test_lines_are_added_by_dragging(page):
     tab = page("check/a_million_parameters/")
-    left, right, middle = sides_of(tab.locator(".figure-live > svg").first)
+    left, right, middle = sides_of(tab.locator(".figure-live > svg").nth(1))
     drag(tab, middle, (right + 10, middle[1]))
-    assert "draws of 24 lines" in said(tab)
+    assert "draws of 24 lines" in said(tab, 1)
     drag(tab, middle, (left - 10, middle[1]))
-    assert "draws of 1 line," in said(tab)
+    assert "draws of 1 line," in said(tab, 1)
 
 
 def test_other_signs_change_the_counts_and_every_line_finds_a_single_error(page):
     tab = page("check/a_million_parameters/")
-    before = said(tab)
+    before = said(tab, 1)
     tab.get_by_role("button", name="Other signs").press("Enter")
-    assert said(tab) != before
+    assert said(tab, 1) != before
     one = tab.locator(".figure-live tbody tr").first.locator("td").all_inner_texts()
     assert one == ["0.48", "0.49", "0.5"]
     tab.get_by_label("Other wrong entries").select_option("0")
     tab.get_by_role("slider", name="Lines").press("Home")
-    assert "draws of 1 line, 0 miss the error" in said(tab)
-    assert "The draw shown cannot tell 64 entries apart" in said(tab)
+    assert "draws of 1 line, 0 miss the error" in said(tab, 1)
+    assert "The draw shown cannot tell 64 entries apart" in said(tab, 1)
 
 
 # --- the staircase ---------------------------------------------------------------------------
