@@ -58,9 +58,11 @@ def check_gradient(
         float32, 0.1 in float16 and bfloat16.
     atol : float, optional
         Further allowed error, in the unit of the gradient. By default 1e-4 ``rtol`` times the
-        largest entry of the gradient with respect to the same input, or times the largest effect
-        ``|x_j * slope_j|`` over ``|x_i|``, if that is less. For an entry that agrees as far as a
-        float32 f shows it, 1/6 ``rtol`` instead of 1e-4 ``rtol``; in float16 ``rtol``.
+        largest entry of the gradient with respect to the same input. If entries have different
+        units, their effects ``|x_j * slope_j|`` can be compared, and their slopes cannot: the
+        largest effect, divided by ``|x_i|``, takes the place of the largest slope where it is less.
+        For an entry that agrees as far as a float32 f shows it, 1/6 ``rtol`` instead of 1e-4
+        ``rtol``; in float16 ``rtol``.
     max_evaluations : int, optional
         The largest number of calls of f, at least a dozen. With fewer calls there are fewer lines,
         and the report gives the limit for the entries. Below 51 the lines are too few for a pass.

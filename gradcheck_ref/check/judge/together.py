@@ -2,7 +2,8 @@
 
 Along a random line every coordinate moves by its own unit, with a random sign. Suppose the effect
 of one entry on f is off by more than T. Then for any other errors, one of its two signs makes a
-line off by more than T: one line in two shows it, and K lines miss it at most once in 2^K times.
+line off by more than T. So each line shows it with a probability of at least 1/2, and K lines miss
+it with a probability of at most 1/2^K.
 """
 
 import math
@@ -23,7 +24,7 @@ from gradcheck_ref.check.measure.witness import EACH, State
 from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, PASS, UNSURE, Certificate
 from gradcheck_ref.structure.units import PIECE
 
-# LINES lines miss a wrong derivative with a probability of one in a million.
+# LINES lines miss an error above T with a probability of at most one in a million.
 LINES = 20
 
 # T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
@@ -115,7 +116,11 @@ class Together:
         self.evidence = self.along([])
 
     def correct(self, wrong: Evidence) -> None:
-        """Subtract the errors of some claimed entries from the claims along all lines."""
+        """Subtract the errors of some claimed entries from the claims along all lines.
+
+        The same lines then judge the other entries. The proof would need fresh ones, because these
+        have chosen the entry.
+        """
         excess = np.where(np.isfinite(wrong.residual), wrong.residual, 0.0)
         new = dict(zip(wrong.rows.tolist(), excess, strict=True))
         self.corrections |= new
