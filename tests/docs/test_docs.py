@@ -249,8 +249,7 @@ MENDED = {
         "return A.T\n": "return A\n",
     },
     "docs/check/reading_a_report.md": {
-        "2 * X.T @ error,": "2 * X.T @ error / len(y),",
-        "np.add(total, 2 * x, out=total)": "2 * x",
+        "d_out @ W2.T\n": "d_out @ W2.T * (hidden > 0)\n",
     },
     "docs/check/kinds_of_mistakes.md": {
         "np.cos(x @ W).T @ x": "x.T @ np.cos(x @ W)",

@@ -1,6 +1,8 @@
 """Questions that come before their answer: each has its parts, and its answer is computed here."""
 
+import contextlib
 import importlib
+import io
 import re
 import sys
 from functools import partial
@@ -9,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conftest import FENCE
 from course import load, read_course
 from gradcheck_ref import central_difference, check_gradient, check_vjp, forward_difference
 from gradcheck_ref.zoo import load_iris
@@ -74,6 +77,16 @@ def solution(number):
     return load(COURSE.find(number).folder / "solution.py")
 
 
+def examples_of(page):
+    """Run the examples of a page; return their names."""
+    names = {}
+    for fence in FENCE.finditer((ROOT / page).read_text("utf-8")):
+        if fence["language"] == "python":
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(fence["source"], names)
+    return names
+
+
 def verdict(report):
     """Return the word."""
     return str(report).split()[0].lower()
@@ -107,6 +120,38 @@ def ask_million_hide():
     hidden = np.mean(np.abs(errors @ signs.T) < errors.max(axis=1)[:, None], axis=1)
     two = np.mean(np.abs(signs @ np.array([6, 0, 0, 6, 0])) < 6)
     return "on half" if hidden.max() == two == 0.5 else "on another share"
+
+
+@asked
+def ask_report_where():
+    """Make each of the mistakes: one alone is wrong in the entries of the report on the page."""
+    names = examples_of("docs/check/reading_a_report.md")
+    X, y, loss, point = (names[name] for name in ("X", "y", "loss", "point"))
+
+    def gradients(W1, b1, W2, b2, mistake):
+        hidden = np.maximum(X @ W1 + b1, 0)
+        d_out = 2 * (hidden @ W2 + b2 - y) / len(y)
+        if mistake == "in the output layer":
+            d_out = d_out / 2
+        d_hidden = d_out @ (np.ones_like(W2) if mistake == "on the way back through W2" else W2).T
+        if mistake != "at the ReLU":
+            d_hidden = d_hidden * (hidden > 0)
+        rows = len(y) if mistake == "in the sums over the rows of data" else 1
+        first = {"W1": X.T @ d_hidden / rows, "b1": d_hidden.sum(axis=0) / rows}
+        return first | {"W2": hidden.T @ d_out, "b2": d_out.sum()}
+
+    def wrong_entries(report):
+        return [pair["verdict"] for pair in report.to_dict(entries=True)["pairs"]]
+
+    seen = wrong_entries(names["report"])
+    (block,) = (block for block in BLOCKS if block["name"] == "report_where")
+    assert "pass" in str(check_gradient(loss, point, partial(gradients, mistake="")).verdict)
+    (found,) = (
+        mistake
+        for mistake in options_of(block)
+        if wrong_entries(check_gradient(loss, point, partial(gradients, mistake=mistake))) == seen
+    )
+    return found
 
 
 @asked
