@@ -206,8 +206,14 @@ class Inputs(Side):
 
     def typical_beside(self, coordinate: int) -> float:
         """Return the size of a typical coordinate of the same input; of all, if that is zero."""
-        part, _ = self.locate(coordinate)
-        return typical_size(self.x[part.stretch])[0] if self.x[part.stretch].any() else self.typical
+        return self._typical_beside[bisect_right(self.starts, coordinate) - 1]
+
+    @cached_property
+    def _typical_beside(self) -> list[float]:
+        return [
+            typical if self.x[part.stretch].any() else self.typical
+            for part, typical, _ in self._typical
+        ]
 
     @cached_property
     def _typical(self) -> list[tuple[Part, float, bool]]:
