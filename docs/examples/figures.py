@@ -22,12 +22,14 @@ from pictures import (
     staircase,
     tolerance_plane,
     v_curve,
+    zoom,
 )
 
 FOLDER = Path(__file__).parents[1] / "assets" / "figures"
 
 for picture in (
     v_curve,
+    zoom,
     kink,
     tolerance_plane,
     flips,

@@ -108,6 +108,20 @@ def test_the_home_page_has_four_doors_and_five_pictures_that_lead_on(page, addre
     tab.wait_for_url(f"{address}stages/stage5_adaptive/")
 
 
+# --- the zoom --------------------------------------------------------------------------------
+
+
+def test_the_curve_is_magnified_by_keyboard_until_it_is_a_staircase(page):
+    tab = page("stages/stage1_forward/")
+    figure = tab.locator(".figure-live").first
+    told, step = figure.get_by_role("status"), figure.get_by_role("slider", name="Step")
+    assert told.inner_text().startswith("The slope is 0.48. Measured with h = 0.18: forward 0.728")
+    step.press("Home")
+    assert told.inner_text().endswith("Measured with h = 1e-16: forward 0, off by 100 %.")
+    corners = figure.locator("svg polyline").first.get_attribute("points").split()
+    assert len({corner.split(",")[1] for corner in corners}) < 5
+
+
 # --- the V-curve -----------------------------------------------------------------------------
 
 

@@ -15,6 +15,8 @@ pytest.importorskip("playwright", reason="needs playwright, of the extra browser
 NAME = re.compile(r'<div class="predict" data-name="(\w+)"')
 COURSE = read_course()
 ASKED = {name: "" for name in NAME.findall((ROOT / "docs/index.md").read_text("utf-8"))}
+for path in sorted((ROOT / "docs" / "stages").glob("*.md")):
+    ASKED |= {name: f"stages/{path.stem}/" for name in NAME.findall(path.read_text("utf-8"))}
 for path in sorted((ROOT / "docs" / "exercises").glob("*.md")):
     text = FENCE.sub("", path.read_text("utf-8"))
     for exercise in re.findall(

@@ -143,6 +143,45 @@ def test_the_other_slopes_agree_where_truncation_dominates(name, f):
     assert found == pytest.approx(float(forward_difference(f, 0.8, h=0.01)), rel=1e-12)
 
 
+# --- the zoom --------------------------------------------------------------------------------
+
+ZOOMED = {
+    "forward": (lambda x: x * x * x + 10, 3 * 0.4 * 0.4, 0.4),
+    "central": (lambda x: 1 / x, -1 / (0.8 * 0.8), 0.8),
+}
+
+
+@pytest.mark.parametrize("scene", ZOOMED)
+def test_the_slopes_of_the_zoom_are_bit_identical_and_so_are_its_stairs(scene):
+    f, truth, x = ZOOMED[scene]
+    found = numbers(
+        "figures.zoom.steps.map((h) => ({ h, ...figures.zoom.seen("
+        f"figures.zoom.scenes.{scene}, h) }}))"
+    )
+    assert len(found) > 60
+    for at in found:
+        h = at["h"]
+        assert at["truth"] == pytest.approx(truth, rel=1e-15)
+        for told in at["measured"]:
+            assert told["value"] == slope(told["formula"], f, np.float64(x), h), (scene, h)
+            (from_, low), (to, high) = told["points"]
+            steep = (high - low) / (to - from_) * abs(truth)
+            assert steep == pytest.approx(told["value"], rel=1e-9, abs=1e-9)
+        t, height = at["curve"][280]
+        assert height == pytest.approx((f(x + t * h) - f(x)) / (h * abs(truth)), rel=1e-12)
+
+
+def test_the_zoom_shows_curvature_then_a_line_then_stairs():
+    def off(scene, formula, h):
+        f, truth, x = ZOOMED[scene]
+        return abs(slope(formula, f, np.float64(x), h) / truth - 1)
+
+    assert off("forward", "forward", 0.18) > 0.4
+    assert off("forward", "forward", 1e-8) < 1e-6
+    assert off("forward", "forward", 5.6e-15) > 0.3
+    assert off("central", "central", 0.18) < off("central", "forward", 0.18) / 3
+
+
 # --- the secant ------------------------------------------------------------------------------
 
 
@@ -446,7 +485,7 @@ def test_the_figures_are_loaded_and_small_and_fetch_nothing():
     assert sorted(FOLDER.glob("*.js")) == sorted(s for s in SCRIPTS if s.parent == FOLDER)
     files = [*FOLDER.glob("*.js"), *FOLDER.glob("*.css")]
     code = [file for file in files if file.name != "kill_matrix.js"]  # which grows with the zoo
-    assert sum(file.stat().st_size for file in code) < 70_000
+    assert sum(file.stat().st_size for file in code) < 75_000
     for file in files:
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//cdn|\bfetch\(|XMLHttpRequest|\bimport\b", text), file.name

@@ -155,6 +155,30 @@ def ask_report_where():
 
 
 @asked
+def ask_stage1_shorter():
+    x = np.array([0.7, 1.3, 1.9])
+
+    def off(h):
+        found = forward_difference(lambda x: np.mean(x * x * x), x, h=h)
+        return f"1e{np.log10(np.abs(found / (x * x) - 1).max()):.0f}"
+
+    assert [off(h) for h in (1e-2, 1e-4, 1e-6)] == ["1e-2", "1e-4", "1e-6"]
+    return f"about {off(1e-12)} of its size"
+
+
+@asked
+def ask_stage2_mean():
+    def off(h):
+        ahead, behind = ((1 / (0.8 + step) - 1 / 0.8) / step for step in (h, -h))
+        return abs(ahead + 1.5625), abs((ahead + behind) / 2 + 1.5625)
+
+    (ahead, mean), (shorter, least) = off(0.01), off(0.001)
+    assert (f"{ahead:.5f}", f"{shorter:.5f}") == ("0.01929", "0.00195")
+    assert mean / least == pytest.approx(100, rel=1e-3)
+    return f"{least:.7f}, a hundredth of before"
+
+
+@asked
 def ask_students_learning():
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     try:
