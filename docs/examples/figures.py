@@ -9,6 +9,7 @@ from pathlib import Path
 from pictures import (
     check,
     course,
+    crossing,
     error_bar,
     flips,
     kink,
@@ -43,6 +44,7 @@ for picture in (
     check,
     course,
     report,
+    crossing,
     learning,
 ):
     for name, content in picture.files().items():

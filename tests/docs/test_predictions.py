@@ -387,6 +387,18 @@ def ask_16_torch_function():
 
 
 @asked
+def ask_point_why():
+    names = examples_of("docs/check/what_a_point_hides.md")
+    layer, gradient = names["new_layer"], names["gradient"]
+    x, gamma, beta = layer
+    right = gamma * np.cos(gamma * x + beta)
+    for options in ({"rtol": 1e-9}, {"seed": 1}):
+        assert verdict(check_gradient(names["loss"], layer, gradient, **options)) == "pass"
+    assert np.array_equal(gradient(*layer)[0], right)
+    return "there the gradient is right"
+
+
+@asked
 def ask_17_special_points():
     return yes(
         verdict(check_gradient(lambda x: np.sum(x * x * x), np.ones(3), 3 * np.ones(3))) == "pass"
