@@ -371,6 +371,13 @@ def ask_14_random_lines():
 
 
 @asked
+def ask_noise_differences():
+    weights = np.diff(np.eye(7), n=6, axis=0)[0]
+    assert max(weights**2) == 20**2
+    return f"it becomes about {np.sqrt(np.sum(weights**2)):.0f} times as large"
+
+
+@asked
 def ask_15_dropout():
     return f"{solution('15').unseen(0.5, 1000, 3):.0f}"
 

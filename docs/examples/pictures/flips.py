@@ -31,7 +31,7 @@ def showing(errors):
 def files():
     """Return the text of the one file."""
     pairs, most, end = residuals(ERRORS), max(ERRORS), sum(ERRORS) + 1
-    x, y = drawing.across(-end, end, start=40), drawing.up(-1, len(pairs))
+    x, y = drawing.across(-end, end), drawing.up(-1, len(pairs))
     ticks = [(-most, f"−{most}"), (0, "0"), (most, f"+{most}")]
     parts = drawing.grid(x, y, ticks, [], "residual", "pairs of lines")
     corners = [(x(side), y(k)) for side, k in ((-most, -1), (most, -1), (most, 16), (-most, 16))]
