@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 from pictures import (
+    calls,
     check,
     course,
     crossing,
     error_bar,
     flips,
+    halving,
     kink,
     learning,
     lines,
@@ -40,9 +42,11 @@ for picture in (
     staircase,
     error_bar,
     noise,
+    halving,
     secant,
     stages,
     museum,
+    calls,
     check,
     course,
     report,

@@ -156,6 +156,7 @@ LOOKED_UP = {
     "docs/check/unsure.md": 225,
     "docs/check/your_function.md": 290,
     "docs/glossary.md": 210,
+    "docs/reference/rules.md": 190,
     "docs/exercises/new_exercise.md": 181,  # a recipe, to be run block by block
     "docs/judge.md": 170,
     "docs/examples/wrong_answers.md": 360,

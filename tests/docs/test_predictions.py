@@ -194,6 +194,52 @@ def ask_students_learning():
 
 
 @asked
+def ask_check_second_step():
+    """The story of one claim (docs/check/how_it_decides.md): its other numbers, too."""
+    x, calls, asked_at = np.array([0.7]), [], []
+
+    def f(x):
+        calls.append(x[0])
+        return np.sin(x[0])
+
+    def short(x):
+        asked_at.append(x)
+        return 1 - x**2 / 2 + x**4 / 24
+
+    report = check_gradient(f, x, short)
+    moved = [abs(short(at) - short(x)) for at in asked_at.copy() if at != x]
+    assert moved
+    assert max(moved) < 1e-15
+    far = abs(np.array(calls) - 0.7)
+    assert list(np.flatnonzero(far == 0)) == [0, 24, 31]
+    assert 0.44 < max(far[1:12]) == far[8] < 0.45  # 0.9 units of 0.5
+    (first, second), other = (far[[12, 25]], far[18:24])
+    assert [f"{h:.4f}" for h in (first, second)] == ["0.0016", "0.0000"]
+    assert 4e-10 < second < 7e-10
+    np.testing.assert_allclose(other, other[0] * np.arange(1, 7), rtol=1e-6)
+    # Truncation: the chords, and the two five-point differences that they make.
+    steps = far[12:15]
+    chords = (np.sin(0.7 + steps) - np.sin(0.7 - steps)) / (2 * steps)
+    square = (steps[0] / steps[1]) ** 2
+    five = (square * chords[1:] - chords[:-1]) / (square - 1)
+    assert 2.5e-7 < max(abs(chords - np.cos(0.7))) < 3.5e-7
+    assert abs(np.diff(five)) < 1e-12
+    # The bars, and what is allowed; the wrong claim is off by 200 times that.
+    entry, off = report.worst, abs(report.worst.analytic - np.cos(0.7))
+    assert 3e-13 < entry.bar < 6e-13
+    assert round(4 * 2.0**-52 * np.sin(0.7) / first, 13) == 4e-13
+    assert f"{entry.allowed:.0e}" == "8e-07"
+    assert 200 < off / entry.allowed < 220
+    assert entry.allowed < entry.bar * first / second < off / 100
+    assert check_gradient(f, x, np.cos(x)).evaluations == 19
+    wave = check_gradient(lambda x: np.sin(2e4 * x[0]), x, lambda x: 2e4 * np.cos(2e4 * x))
+    assert 250 < first / wave.worst.step < 270
+    assert check_gradient(lambda x: 1e9 + np.sin(x[0]), x, np.cos).worst.bar > 4e-6
+    times = {"ten times longer": 10, "ten times shorter": 1 / 10, "a million times shorter": 1e-6}
+    return min(times, key=lambda words: abs(np.log10(second / first / times[words])))
+
+
+@asked
 def ask_01_forward():
     return str(int(solution("01").forward_difference(np.exp, np.array(1.0), 1e-17)))
 

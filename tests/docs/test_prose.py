@@ -23,7 +23,7 @@ PLACES = {
     "docs/compat": ["*.md"],
     "docs/slides": ["*.md"],
     "docs/exercises": ["*.md"],
-    "docs/reference": ["oracle*.md"],
+    "docs/reference": ["oracle*.md", "rules.md"],
     "exercises": ["*.md", "*/README.md", "*/hints.md", "**/*.py"],
     "gradcheck_ref": ["**/*.py"],
 }
