@@ -21,6 +21,7 @@ from pictures import (
     museum,
     noise,
     report,
+    scale,
     secant,
     stages,
     staircase,
@@ -51,6 +52,7 @@ for picture in (
     course,
     report,
     crossing,
+    scale,
     learning,
 ):
     for name, content in picture.files().items():

@@ -35,6 +35,7 @@ def first_paragraph_with(words, texts):
 
 # {what is said: where the glossary explains it}
 EXPLAINED = {
+    "secant": "secant",
     "Taylor": "taylor-series",
     "truncat": "truncation",
     "rounding": "rounding",
@@ -42,6 +43,7 @@ EXPLAINED = {
     r"\bkink": "kink",
     "backward pass": "backward-pass",
     "upstream": "upstream",
+    r"\bfloor": "floor",
     "softmax": "softmax",
     "error bar": "error-bar",
 }

@@ -179,6 +179,19 @@ def ask_stage2_mean():
 
 
 @asked
+def ask_stage3_limit():
+    x = np.array([0.3, 1.1, 2.4])
+    right, twice = [], []
+    for unit in (1e-7, 1.0, 1e8):
+        numeric = central_difference(lambda x, u=unit: u * np.sum(np.sqrt(x)), x, h=1e-5)
+        claim = unit / (2 * np.sqrt(x))
+        right.append(np.abs(claim - numeric).max())
+        twice.append(np.abs(2 * claim - numeric).max())
+    assert (f"{right[-1]:.0e}", f"{twice[0]:.0e}") == ("1e-02", "9e-08")
+    return "none" if max(right) >= min(twice) else "some"
+
+
+@asked
 def ask_students_learning():
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     try:
