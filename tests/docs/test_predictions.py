@@ -465,6 +465,13 @@ def ask_point_why():
 
 
 @asked
+def ask_kink_claim():
+    report = check_gradient(lambda x: np.maximum(x, 0.0), np.array(0.0), np.array(0.0))
+    assert report.reason == "kink"
+    return report.verdict
+
+
+@asked
 def ask_17_special_points():
     return yes(
         verdict(check_gradient(lambda x: np.sum(x * x * x), np.ones(3), 3 * np.ones(3))) == "pass"
