@@ -13,7 +13,13 @@ import pytest
 
 from conftest import FENCE
 from course import load, read_course
-from gradcheck_ref import central_difference, check_gradient, check_vjp, forward_difference
+from gradcheck_ref import (
+    allclose,
+    central_difference,
+    check_gradient,
+    check_vjp,
+    forward_difference,
+)
 from gradcheck_ref.zoo import load_iris
 
 ROOT = Path(__file__).parents[2]
@@ -189,6 +195,14 @@ def ask_stage3_limit():
         twice.append(np.abs(2 * claim - numeric).max())
     assert (f"{right[-1]:.0e}", f"{twice[0]:.0e}") == ("1e-02", "9e-08")
     return "none" if max(right) >= min(twice) else "some"
+
+
+@asked
+def ask_stage4_sign():
+    row = allclose(-2.235e-04, 2.235e-04, rtol=1e-2, atol=1e-3)
+    assert f"{row.error:.2e}" == "4.47e-04"
+    assert row.ratio < 0.5
+    return yes(row)
 
 
 @asked
