@@ -83,10 +83,10 @@ def solution(number):
     return load(COURSE.find(number).folder / "solution.py")
 
 
-def examples_of(page):
-    """Run the examples of a page; return their names."""
+def examples_of(page, most=None):
+    """Run the first examples of a page, or all; return their names."""
     names = {}
-    for fence in FENCE.finditer((ROOT / page).read_text("utf-8")):
+    for fence in [*FENCE.finditer((ROOT / page).read_text("utf-8"))][:most]:
         if fence["language"] == "python":
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(fence["source"], names)
@@ -448,6 +448,25 @@ def ask_noise_differences():
     weights = np.diff(np.eye(7), n=6, axis=0)[0]
     assert max(weights**2) == 20**2
     return f"it becomes about {np.sqrt(np.sum(weights**2)):.0f} times as large"
+
+
+@asked
+def ask_newton_end():
+    names = examples_of("docs/check/second_order.md", most=1)
+    gradient, product = names["gradient"], names["hessian_times"]
+
+    def right(v, w):
+        p = 1 / (1 + np.exp(-names["X"] @ w))
+        return names["X"].T @ (p * (1 - p) * (names["X"] @ v))
+
+    ends = []
+    for times, steps in ((right, 5), (product, 100)):
+        w = np.zeros(2)
+        for _ in range(steps):
+            hessian = np.stack([times(v, w) for v in np.eye(2)])
+            w = w - np.linalg.solve(hessian, gradient(w))
+        ends.append(w)
+    return "at the right weights" if np.allclose(*ends, rtol=1e-6) else "at wrong weights"
 
 
 @asked
