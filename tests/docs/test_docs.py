@@ -241,7 +241,7 @@ def test_every_page_keeps_a_rule_and_a_fault_is_noticed(pages, faults_of, text, 
 MENDED = {
     "README.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
     "docs/index.md": {"return x * x - 3\n": "return 3 * x * x - 3\n"},
-    "docs/check/five_minutes.md": {"X.T @ (X @ w - y)\n": "X.T @ (X @ w - y) / len(y)\n"},
+    "docs/check/five_minutes.md": {"+ 0.1 * w\n": "+ 0.2 * w\n"},
     "docs/check/your_function.md": {
         "2 * np.sum(error)": "2 * np.mean(error)",
         '"w": X.T @': '"w": 2 * X.T @',
