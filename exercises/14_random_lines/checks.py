@@ -134,7 +134,7 @@ def check_two_evaluations_a_line(sub):
 
 
 def check_the_certificate(sub):
-    """The largest residual bounds every error, except once in 2**K draws."""
+    """The largest residual bounds every error, except in one of 2**K draws at most."""
     for r in (np.array([0.5, -1.5, 0.25, 1.25]), np.array([-2.0, 1.0, 0.5])):
         k, of_one = len(r), AnyOf(0.5, 1 - 0.5 / len(r))
         mistakes = {

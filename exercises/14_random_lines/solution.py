@@ -25,7 +25,7 @@ def residuals(f, x, claimed, lines, h):
 
 
 def certificate(residuals):
-    """Return ``bound, confidence``: the probability that no entry is off by more than ``bound``."""
+    """Return ``bound, confidence``: no entry is off by more, with at least this probability."""
     # --- your code ---
     # A line shows less than the largest error with probability 1/2 at most, whatever the rest.
     return np.abs(residuals).max(), 1 - 0.5 ** len(residuals)

@@ -25,7 +25,7 @@ def residuals(f, x, claimed, lines, h):
 
 
 def certificate(residuals):
-    """Return ``bound, confidence``: the probability that no entry is off by more than ``bound``."""
+    """Return ``bound, confidence``: no entry is off by more, with at least this probability."""
     # --- your code ---
     raise NotImplementedError("exercise 14, task 4: certificate")
     # --- end ---
@@ -59,7 +59,7 @@ if __name__ == "__main__":
         r = residuals(lambda x: weights @ np.sin(x), x, claimed, vs, 1e-4)
         (bound, sure), (i, error) = certificate(r), suspect(r, vs)
         seen = np.sum(np.abs(r) > 0.005)
-        print(f"{name:16} no entry is off by more than {bound:.1e}, with probability {sure:.7f};")
+        print(f"{name:16} no error above {bound:.1e}, with probability {sure:.7f} at least;")
         print(f"{'':16} {seen} of {lines} lines show it, and suspect [{i}], off by {error:.1e}")
 
     mistakes = [2 * right, -right, np.roll(right, 1), right[::-1]]
