@@ -3,14 +3,15 @@
 Idea
     Central differences at ``h`` and ``2h`` have errors in the ratio 1 : 4. In a combination of
     both the ``h^2`` terms cancel and an ``h^4`` term is left: the five-point difference. Two of
-    those, at two steps, show how wrong they are, and so whether the step is too long or too short.
+    those, at two steps, differ by the truncation, and the rounding is known in advance. The sum is
+    an error bar, and its larger part says whether the step is too long or too short.
 Catches
     Functions for which no fixed ``h`` works: ``fast_sine`` and ``square_on_a_pedestal``, the edges
     of domains (``logarithm_near_zero``), a kink nearby (``relu_near_zero``).
 Misses
     A point with two slopes: at ``relu_at_zero`` it estimates their mean, with an error bar
     that reaches both. A function noisier than its own rounding (``noisy_sine``,
-    ``float32_layer``): the error bar shows that only in part.
+    ``float32_layer``): the error bar shows that only in part, and not at all on a flat stair.
 Next
     ``check`` measures the noise, compares the two sides, and says *unsure* where it cannot decide.
 

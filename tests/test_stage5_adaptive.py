@@ -600,6 +600,50 @@ def test_a_wave_that_crosses_zero_at_a_sample_is_not_called_flat(k, unit):
     assert got.error <= 1e-3 * wave
 
 
+@pytest.mark.parametrize("k", [4, 8, 16, 64, 1024])
+def test_with_halves_as_steps_the_same_wave_is_called_flat(k, monkeypatch):
+    monkeypatch.setattr("gradcheck_ref.stage5_adaptive.RATIO", 2.0)
+    wave = k * math.pi / FIRST_STEP
+    got = adaptive_difference(lambda x: 10 * x + math.sin(wave * x), 0.0)
+    assert abs(got.value - 10) <= 1e-9, "all three steps miss the wave"
+    assert got.error <= 1e-9
+
+
+@pytest.mark.parametrize(("f", "slope"), [(math.exp, math.e), (math.sin, math.cos(1))])
+def test_at_the_first_step_truncation_and_rounding_are_about_equal_for_exp_and_sin(f, slope):
+    trial = _try_step(Around(f, 1.0), 0, FIRST_STEP, f(1.0))
+    assert 0.3 < trial.truncation / trial.rounding < 3
+    assert check(f, 1.0, slope).evaluations == 7  # so the first try is enough
+
+
+def reciprocal(x):
+    return 1 / x
+
+
+def test_the_disagreement_alone_can_be_zero_by_luck_and_the_bar_is_not():
+    # As on the page of this stage: 1/x at 0.7, where a quotient is the same on every machine.
+    coarse, fine = (five_point_difference(reciprocal, 0.7, h=h) for h in (1e-10, 0.5e-10))
+    error = abs(fine + 100 / 49)
+    assert abs(coarse - fine) == 0 < 1e-8 < error
+    assert error < 4 * 2.0**-52 * (1 / 0.7 + abs(0.7 * fine)) / 1e-10
+
+
+def test_the_sum_of_disagreement_and_rounding_covers_the_error_at_every_step():
+    off = []
+    for h in 10 ** np.random.default_rng(0).uniform(-12, -1, 500):
+        coarse, fine = (five_point_difference(reciprocal, 0.7, h=step) for step in (h, h / 2))
+        rounding = 4 * 2.0**-52 * (1 / 0.7 + abs(0.7 * fine)) / h
+        off.append(np.divide(abs(fine + 100 / 49), [abs(coarse - fine) + rounding, rounding]))
+    bar, rounding = np.transpose(off)
+    assert max(bar) < 0.2
+    assert max(rounding) > 1e6  # it does not see truncation
+
+
+def test_float32_inside_looks_flat_with_a_short_bar():
+    got = adaptive_difference(lambda x: float(np.float32(1) / np.float32(x)), 0.7)
+    assert (float(got.value), got.error < 1e-6) == (0.0, True), "the slope is -2.04"
+
+
 def share_outside(cases):
     """Return the share of (f, x, slope) whose slope is outside of the error bar."""
     estimates = [(adaptive_difference(f, x), slope) for f, x, slope in cases]

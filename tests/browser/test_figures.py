@@ -122,39 +122,57 @@ def test_the_curve_is_magnified_by_keyboard_until_it_is_a_staircase(page):
     assert len({corner.split(",")[1] for corner in corners}) < 5
 
 
+# --- the digits ------------------------------------------------------------------------------
+
+DIGITS = ".figure-live:has(.figure-digits)"
+
+
+def test_fewer_digits_agree_with_a_lower_order(page):
+    tab = page("stages/stage5_adaptive/")
+    assert said(tab) == "five-point: up to 11 digits agree, at h = 1e-3 to 1e-6."
+    marked = tab.locator(f"{DIGITS} mark")
+    assert marked.first.inner_text() == "-2.0"
+    tab.locator(DIGITS).get_by_label("Formula").select_option("forward")
+    assert said(tab) == "forward: up to 8 digits agree, at h = 1e-7 to 1e-10."
+    tab.locator(DIGITS).get_by_label("Function").select_option("root")
+    assert marked.nth(7).inner_text().startswith("0.59761")
+
+
 # --- the V-curve -----------------------------------------------------------------------------
+
+CURVE = ".figure-live:has(> svg)"
 
 
 def test_the_step_of_the_v_curve_moves_by_keyboard(page):
     tab = page("stages/stage5_adaptive/")
     slider = tab.get_by_role("slider", name="Step")
-    assert said(tab).startswith("Largest relative error at h = 1e-5: forward 1e-5,")
+    assert said(tab, 1).startswith("Largest relative error at h = 1e-5: forward 1e-5,")
     for key, h in {"ArrowRight": "1.8e-5", "Home": "1e-16", "End": "1"}.items():
         slider.press(key)
         assert slider.get_attribute("aria-valuetext") == f"h = {h}"
-        assert said(tab).startswith(f"Largest relative error at h = {h}:")
+        assert said(tab, 1).startswith(f"Largest relative error at h = {h}:")
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
 def test_the_step_of_the_v_curve_is_dragged(page, size):
     tab = page("stages/stage5_adaptive/")
     tab.set_viewport_size(size)
-    left, right, middle = sides_of(tab.locator(".figure-live > svg"))
+    left, right, middle = sides_of(tab.locator(f"{CURVE} > svg"))
     drag(tab, middle, (left - 10, middle[1]))
-    assert "at h = 1e-16:" in said(tab)
+    assert "at h = 1e-16:" in said(tab, 1)
     drag(tab, middle, (right + 10, middle[1]))
-    assert "at h = 1:" in said(tab)
+    assert "at h = 1:" in said(tab, 1)
     tab.mouse.move(*middle)  # released, it stays
-    assert "at h = 1:" in said(tab)
+    assert "at h = 1:" in said(tab, 1)
 
 
 def test_the_table_of_the_v_curve_follows_the_choice(page):
     tab = page("stages/stage5_adaptive/")
-    row = tab.locator(".figure-live tbody tr").first.locator("td")
+    row = tab.locator(f"{CURVE} tbody tr").first.locator("td")
     assert row.last.inner_text() == "2e-8 at h = 1e-8"
     tab.get_by_label("Precision").select_option("float32")
     assert row.last.inner_text() == "3e-4 at h = 1e-4"
-    tab.get_by_label("Function").select_option("exp")
+    tab.locator(CURVE).get_by_label("Function").select_option("exp")
     tab.get_by_label("x", exact=True).select_option("800")
     assert row.all_inner_texts() == ["no slope", "no slope"]
 

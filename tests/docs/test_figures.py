@@ -182,6 +182,48 @@ def test_the_zoom_shows_curvature_then_a_line_then_stairs():
     assert off("central", "central", 0.18) < off("central", "forward", 0.18) / 3
 
 
+# --- the digits ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def drawn_digits(monkeypatch):
+    """Return the module that draws the digits for paper."""
+    monkeypatch.syspath_prepend(str(DOCS / "examples"))
+    return importlib.import_module("pictures.digits")
+
+
+def test_the_digits_are_those_of_python_and_of_the_picture(drawn_digits):
+    for formula, difference in FORMULAS.items():
+        for name in ("reciprocal", "root"):
+            found = numbers(f"figures.digits.lines({{formula: '{formula}', name: '{name}'}})")
+            texts = [
+                f"{difference(EXACT[name][0], 0.7, h=float(h)):.12f}" for h in drawn_digits.STEPS
+            ]
+            shared = drawn_digits.agreeing(texts)
+            words = drawn_digits.words(shared)
+            assert [tuple(line.values()) for line in found] == list(
+                zip(drawn_digits.STEPS, texts, shared, words, strict=True)
+            )
+
+
+def test_a_better_formula_has_more_digits_that_agree(drawn_digits):
+    best = {
+        formula: max(
+            drawn_digits.agreeing(
+                [f"{difference(EXACT['reciprocal'][0], 0.7, h=float(h)):.12f}" for h in STEPS]
+            )
+        )
+        for formula, difference in FORMULAS.items()
+        for STEPS in [drawn_digits.STEPS]
+    }
+    assert best["forward"] < best["central"] < best["five-point"]
+
+
+def test_digits_agree_from_the_left_with_the_better_neighbor(drawn_digits):
+    assert drawn_digits.agreeing(["1.23", "1.29", "1.20", "2.20"]) == [3, 3, 3, 0]
+    assert drawn_digits.words([1, 3, 4, 2]) == ["drift", "agree", "agree", "scatter"]
+
+
 # --- the secant ------------------------------------------------------------------------------
 
 

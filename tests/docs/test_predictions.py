@@ -14,10 +14,12 @@ import pytest
 from conftest import FENCE
 from course import load, read_course
 from gradcheck_ref import (
+    adaptive_difference,
     allclose,
     central_difference,
     check_gradient,
     check_vjp,
+    five_point_difference,
     forward_difference,
 )
 from gradcheck_ref.zoo import load_iris
@@ -40,6 +42,11 @@ TRUE = {block["name"]: re.match(r"\*\*(.+?)\.?\*\*", block["answer"])[1] for blo
 def options_of(block):
     """Return the options of a question."""
     return re.findall(r"^- (.+)$", block["options"], re.MULTILINE)
+
+
+def block_of(name):
+    """Return the question of this name."""
+    return next(block for block in BLOCKS if block["name"] == name)
 
 
 # --- form ------------------------------------------------------------------------------------
@@ -295,9 +302,43 @@ def ask_04_allclose():
 
 
 @asked
+def ask_stage5_trust():
+    """By the error bar of the page, which knows no true slope; the true error says the same."""
+    x, offered = np.array(0.7), options_of(block_of("stage5_trust"))
+    bars, errors = {}, {}
+    for option in offered:
+        h = float(option.strip("`").removeprefix("h = "))
+        coarse, fine = (five_point_difference(lambda x: 1 / x, x, h=step) for step in (h, h / 2))
+        rounding = 4 * 2.0**-52 * (1 / x + abs(x * fine)) / h
+        bars[option], errors[option] = abs(coarse - fine) + rounding, abs(fine + 100 / 49)
+    assert min(errors, key=errors.get) == min(bars, key=bars.get)
+    return min(bars, key=bars.get)
+
+
+@asked
+def ask_choosing_too_short():
+    """Of the third step that the page prints; the factor is how far from x the search has gone."""
+    tried = []
+
+    def resonance(x):
+        tried.append(float(x))
+        away = (x - 1) / 1e-4
+        return 1 / (1 + away * away)
+
+    x = 1.00005
+    found = adaptive_difference(resonance, x)
+    steps = [max(tried[k : k + 6]) - x for k in range(1, len(tried), 6)]
+    assert [f"{h:.0e}" for h in steps] == ["3e-03", "5e-05", "8e-07", "6e-06", "2e-06"]
+    assert found.step == pytest.approx(steps[2])
+    rounding = 4 * 2.0**-52 * (resonance(x) + abs(x * found.value)) / found.step
+    assert 1e-9 * abs(found.value) < found.error < 2 * rounding
+    return "rounding was the larger part of its error bar"
+
+
+@asked
 def ask_05_formula():
     near, far = 7 + 2.0 * 1, 7 + 2.0 * 4  # the slope 7, and an error of 2 * h * h
-    formulas = options_of(next(block for block in BLOCKS if block["name"] == "05_formula"))
+    formulas = options_of(block_of("05_formula"))
     places = {"near": near, "far": far}
     (found,) = [one for one in formulas if eval(one.strip("`"), places) == 7]
     return found
