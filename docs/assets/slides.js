@@ -17,6 +17,25 @@
     slides.at(-1)?.append(node);
   }
 
+  // Below the heading, the words and the picture stand side by side; the notes come after both.
+  for (const slide of slides) {
+    const parts = { words: [], picture: [] };
+    for (const node of [...slide.children].slice(1)) {
+      if (node.matches(".notes")) continue;
+      parts[node.matches("p:has(> img)") ? "picture" : "words"].push(node);
+    }
+    const body = document.createElement("div");
+    body.className = "slide-body";
+    slide.firstElementChild.after(body);
+    for (const [name, nodes] of Object.entries(parts)) {
+      if (!nodes.length) continue;
+      const part = document.createElement("div");
+      part.className = `slide-${name}`;
+      part.append(...nodes);
+      body.append(part);
+    }
+  }
+
   root.classList.add("has-slides"); // for what is said of paper
   let at = 0;
   const place = document.createElement("p");
@@ -24,11 +43,45 @@
   place.setAttribute("aria-live", "polite");
   article.append(place);
 
+  const again = new ResizeObserver(() => {
+    if (root.classList.contains("presenting")) fit();
+  });
+  again.observe(article);
+
+  // Letters from 2.8 to 7 hundredths of the screen's height, as large as fits. On a phone, where the
+  // smallest do not fit, the slide is scrolled.
+  function fit() {
+    const slide = slides[at];
+    const live = slide.querySelector(".figure-live");
+    if (live) {
+      again.observe(live); // drawn after its slide is shown, and again at every other width
+      const { clientWidth } = live.parentElement;
+      const height = innerHeight - live.closest(".slide-body").offsetTop - 0.05 * innerHeight;
+      slide.style.setProperty("--enlarged", 1);
+      const enlarged = Math.min(clientWidth / live.offsetWidth, height / live.offsetHeight);
+      slide.style.setProperty("--enlarged", Math.max(enlarged, 0.5));
+    }
+    const wide = () => [...slide.querySelectorAll("pre code, .md-typeset__scrollwrap")];
+    const fits = () =>
+      slide.scrollHeight <= innerHeight && wide().every((one) => one.scrollWidth <= one.clientWidth);
+    let [small, large] = [28, 70];
+    const letters = (size) =>
+      slide.style.setProperty("--letters", `max(0.8rem, ${size / 10} * min(1vh, 1.2vw))`);
+    while (large - small > 1) {
+      const middle = (small + large) >> 1;
+      letters(middle);
+      if (fits()) small = middle;
+      else large = middle;
+    }
+    letters(small);
+  }
+
   function go(to) {
     at = Math.min(Math.max(to, 0), slides.length - 1);
     slides.forEach((slide, i) => slide.classList.toggle("current", i === at));
     place.textContent = `${at + 1} of ${slides.length}`;
     scrollTo(0, 0);
+    fit();
     if (notes && !notes.closed) tellNotes();
   }
 

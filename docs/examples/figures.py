@@ -17,6 +17,7 @@ from pictures import (
     halving,
     kink,
     learning,
+    lectures,
     lines,
     low_precision,
     museum,
@@ -60,6 +61,7 @@ for picture in (
     crossing,
     scale,
     learning,
+    lectures,
 ):
     for name, content in picture.files().items():
         path = FOLDER / name

@@ -79,6 +79,33 @@ def test_keys_in_an_example_are_for_writing(shown):
     assert tab.locator(".admonition.notes:visible").count() == 0
 
 
+# How large the letters are, and how much of the slide's height is used below the heading.
+FILLED = """() => {
+  const parts = [...document.querySelectorAll(".slide.current .slide-body > *")];
+  const boxes = parts.map((part) => part.getBoundingClientRect());
+  const letters = parseFloat(getComputedStyle(document.querySelector(".slide.current")).fontSize);
+  const used = Math.max(...boxes.map((box) => box.height));
+  const body = document.querySelector(".slide.current .slide-body");
+  return [letters / innerHeight, used / body.offsetHeight];
+}"""
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)], ids=str)
+@pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
+def test_every_slide_fills_the_screen_with_letters_that_the_last_row_can_read(shown, deck, size):
+    tab = shown(deck)
+    tab.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    tab.keyboard.press("ArrowRight")  # the title is large by itself
+    for _ in range(1, tab.locator(".slide").count()):
+        for _ in range(20):  # a live figure takes a moment to find its size
+            letters, used = tab.evaluate(FILLED)
+            if letters >= 0.03 and used >= 0.5 and tab.evaluate(FITS):
+                break
+            tab.wait_for_timeout(100)
+        assert (heading(tab), letters >= 0.03, used >= 0.5) == (heading(tab), True, True)
+        tab.keyboard.press("ArrowRight")
+
+
 @pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
 def test_every_slide_fits_and_has_a_page_on_paper(shown, deck):
     tab = shown(deck)

@@ -38,6 +38,13 @@ def test_every_slide_has_its_notes_and_fits_on_a_screen(deck):
     assert slides[-1].startswith("## In short\n")
 
 
+@pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
+def test_every_deck_shows_its_ideas(deck):
+    pictures = re.findall(r"^!\[(.+)\]\(\.\./assets/figures/", deck.read_text("utf-8"), re.M)
+    assert len(pictures) >= 2
+    assert min(map(len, pictures)) > 60
+
+
 def test_the_missing_parts_of_a_slide_are_noticed():
     notes = '\n!!! notes "Say"\n    A.\n\n    B.\n'
     assert faults_of(f"## One\n{notes}{notes}") == ["no notes, or several"]

@@ -119,7 +119,7 @@ const figures = (() => {
     const picture = svg("svg", { role: "img", "aria-label": label });
     parent.append(picture);
     const redraw = () => {
-      const width = Math.max(260, Math.round(parent.clientWidth));
+      const width = Math.max(260, Math.round(picture.clientWidth || parent.clientWidth));
       const height = Math.round(part * Math.min(400, Math.max(260, 0.6 * width)));
       picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
       picture.replaceChildren();

@@ -53,12 +53,12 @@ def drawn(*curves):
         points = [(x(k), y(loss)) for k, loss in enumerate(losses)]
         parts.append(drawing.curve(points, colour, dashes))
         parts.append(drawing.text(x(at), y(height), name, colour))
-    return drawing.picture("The loss of a network while it learns", parts)
+    return drawing.picture("The loss of a network while it learns", parts, font=19)
 
 
 def files():
     """Return the text of each file."""
     one = wrong()[0], drawing.RED, "", "", (150, 0.6)
-    two = wrong()[0], drawing.RED, "7 3", "with the wrong gradient", (150, 0.7)
-    three = right()[0], drawing.BLUE, "", "with the right gradient", (150, 0.25)
+    two = wrong()[0], drawing.RED, "7 3", "with the wrong gradient", (140, 0.75)
+    three = right()[0], drawing.BLUE, "", "with the right gradient", (140, 0.3)
     return {"learning.svg": drawn(one), "learning_both.svg": drawn(two, three)}
