@@ -244,11 +244,12 @@ MENDED = {
     "docs/index.md": {"return x * x - 3\n": "return 3 * x * x - 3\n"},
     "docs/check/five_minutes.md": {"+ 0.1 * w\n": "+ 0.2 * w\n"},
     "docs/check/your_function.md": {
-        "2 * np.sum(error)": "2 * np.mean(error)",
-        '"w": X.T @': '"w": 2 * X.T @',
-        "return model.loss()\n\n\ndef careful": "return loss(w, b)\n\n\ndef careful",
-        "A @ upstream": "A.T @ upstream",
-        "return A.T\n": "return A\n",
+        '"b": inner}': '"b": inner.sum(axis=0)}',
+        'grads["b"][0]': 'grads["b"]',
+        'claimed["b"] = claimed["b"].sum(axis=0)\n': "",
+        "return model.loss()\n\n\ndef careful": "return loss(W, b)\n\n\ndef careful",
+        "return upstream @ W\n": "return upstream @ W.T\n",
+        "return W\n": "return W.T\n",
     },
     "docs/check/reading_a_report.md": {
         "d_out @ W2.T\n": "d_out @ W2.T * (hidden > 0)\n",
