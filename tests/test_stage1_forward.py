@@ -34,6 +34,18 @@ def test_below_the_best_step_rounding_grows_as_one_over_the_step():
     assert rounding_order_of(forward_difference, 1e-13, 1e-10) == pytest.approx(-1, abs=0.2)
 
 
+@pytest.mark.parametrize("raised", [0.0, 10.0, 1000.0])
+def test_the_best_error_is_about_the_root_of_eps_times_value_times_curvature(raised):
+    def worst(h):  # of some points, because rounding is lucky at one or another
+        points = 0.7 + np.arange(20) / 1000
+        found = [forward_difference(lambda x: x * x * x + raised, p, h=h) for p in points]
+        return np.abs(found - 3 * points * points).max()
+
+    best = min(worst(float(f"{m}e-{k}")) for k in range(4, 12) for m in (1, 1.8, 3.2, 5.6))
+    value, curvature = 0.343 + raised, 4.2
+    assert best == pytest.approx(np.sqrt(2.0**-52 * value * curvature), rel=0.5)
+
+
 @pytest.mark.parametrize(("factor", "passes"), [(1.0, True), (1.01, False), (-1.0, False)])
 def test_a_coarse_mistake_is_found_and_the_right_gradient_passes(factor, passes):
     got = forward_difference(math.sin, 1.0, h=1e-8)

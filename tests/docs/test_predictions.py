@@ -176,7 +176,7 @@ def ask_stage1_shorter():
         return f"1e{np.log10(np.abs(found / (x * x) - 1).max()):.0f}"
 
     assert [off(h) for h in (1e-2, 1e-4, 1e-6)] == ["1e-2", "1e-4", "1e-6"]
-    return f"about {off(1e-12)} of its size"
+    return f"about {off(1e-12)}"
 
 
 @asked
