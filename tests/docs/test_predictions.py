@@ -274,6 +274,18 @@ def ask_check_second_step():
 
 
 @asked
+def ask_unsure_long_bar():
+    def f(x):
+        return 1e8 + 1 / x[0]
+
+    claims = np.array([-4.0, -4.00001, *np.linspace(-4.01, -3.99, 101)])
+    reports = [check_gradient(f, np.array([0.5]), claims[[k]]) for k in range(claims.size)]
+    assert reports[0].worst.bar > reports[0].worst.allowed
+    given = {report.verdict for report in reports}
+    return " and ".join(sorted(given))
+
+
+@asked
 def ask_01_forward():
     return str(int(solution("01").forward_difference(np.exp, np.array(1.0), 1e-17)))
 
