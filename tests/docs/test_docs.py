@@ -357,7 +357,7 @@ def insist_on_stored(request):
 DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
     EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
 ]
-LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules", "wild", "museum")]
+LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules", "wild", "museum", "weak")]
 SCRIPTS = [
     pytest.param(script, marks=[pytest.mark.slow] if script in LONG else [])
     for script in sorted(EXAMPLES.glob("*.py"))
