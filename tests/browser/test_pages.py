@@ -155,6 +155,9 @@ LOOKED_FOR = {
     "gradcheck": "compat/from_torch/",
     "softmax": "exercises/07_softmax/",
     "kinks": "check/kinks/",
+    "how to choose h": "choosing_the_step/",
+    "step size": "choosing_the_step/",
+    "how accurate": "stages/stage5_adaptive/",
     "relu at zero": "check/kinks/",
     "vjp": "check/your_function/",
 }
