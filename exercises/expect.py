@@ -23,9 +23,11 @@ RTOL = 1e-9
 DERIVED = 1e-12
 
 SIGN = "the sign: every entry is minus what it should be"  # known, whatever is asked
-FACTOR = "a factor: every entry is"
+FACTOR = "a factor: "
 
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
+
+RESET = "run.py reset"
 
 MOST_PASSES = 100  # forward passes in the time of a backward pass
 MOST_GROWTH = 3  # of the time, times the growth of the array; a measurement's is about 6
@@ -248,7 +250,7 @@ class Call:
             self.name,
             "no function of that name in your file",
             f"def {self.name}(...), as in the starter",
-            "check the spelling; run.py reset brings the starter back, and keeps your file",
+            f"check the spelling; {RESET} brings the starter back, and keeps your file",
         )
 
     def gives(
@@ -467,15 +469,16 @@ def evidence_of(
 ) -> dict[str, Any]:
     """Return the calls that ``evidence()`` gives as evidence, by the names of the functions.
 
-    ``words`` has the names of the arguments of each ``what``. ``read(name, given)`` returns arrays,
-    and a complaint if no call can be made of them. Evidence that holds no call is refused, or with
-    ``each`` one that holds something else, too; ``share(found, given)`` of the points is kept.
+    ``words`` has the names of the arguments of each, and ``what`` says whose names these are, "name
+    of the layer". ``read(name, given)`` returns arrays, and a complaint if no call can be made of
+    them. Evidence that holds no call is refused, or with ``each`` one that holds something else,
+    too; ``share(found, given)`` of the points is kept.
     """
     call = Call(sub, "evidence")
     got = call.run()
     if not isinstance(got, dict) or not got:
-        form = f'{{"name of the {what}": ({next(iter(words.values()))[0]}, ...), ...}}'
-        call.refuse(got, form, f"what evidence() returns; one {what} will do for a start")
+        form = f'{{"{what}": ({next(iter(words.values()))[0]}, ...), ...}}'
+        call.refuse(got, form, "what evidence() returns; one call will do for a start")
     found, refusal = {}, None
     for name, given in got.items():
         try:
@@ -590,7 +593,7 @@ def looks_like(got: Any, expected: Any) -> str:
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
     factor = float(got[at] / right[at]) if right[at] else 1.0
     if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):
-        return f"{FACTOR} {factor:.4g} x what it should be"
+        return f"a factor: every entry is {factor:.4g} x what it should be"
     if right.size == 1 and factor in (2, 3, 4, 0.5, 0.25):
         return f"it is {factor:g} x what it should be"
     return _of_the_right_one(got, right)
@@ -635,8 +638,9 @@ def where_wrong(got: Any, expected: Any, rtol: float = RTOL) -> str:
     if not 0 < len(wrong) < right.size:
         return ""
     places = ", ".join(str(place.tolist()) for place in wrong[:3])
-    more = f", and {len(wrong) - 3} more" * (len(wrong) > 3)
-    return f"wrong at {places}{more}; right elsewhere"
+    if len(wrong) > 3:
+        places = f"{places}, and {len(wrong) - 3} more"
+    return f"wrong at {places}; right elsewhere"
 
 
 def shown(value: Any, digits: int = 6) -> str:

@@ -31,8 +31,9 @@ def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
     elif steps:
         frame, number = steps[-1]
         callers = [before for before in steps[:-1] if before[1] != number]
-        called = f", called in line {callers[-1][1]}" if callers else ""
-        yield "at", f"line {number}{called}: {linecache.getline(path, number).strip()}"
+        code = linecache.getline(path, number).strip()
+        called = f"line {number}, called in line {callers[-1][1]}: {code}" if callers else ""
+        yield "at", called or f"line {number}: {code}"
         if shapes := ", ".join(_shapes(frame, _last(error.__traceback__, frame))):
             yield "shapes", shapes
 
@@ -100,8 +101,10 @@ def _do_not_fit(found: re.Match[str]) -> str:
         for axis, (here, there) in enumerate(pairs, 1):
             if here != there and 1 not in (here, there):
                 where = "the last axes" if axis == 1 else f"axes {-axis}"
-                said = f"{one} and {other} do not fit, entry by entry: "
-                return f"{said}{where} have {here} and {there} entries"
+                return (
+                    f"{one} and {other} do not fit, entry by entry: {where} have {here} and "
+                    f"{there} entries"
+                )
     return "the shapes do not fit, entry by entry"
 
 
@@ -220,9 +223,10 @@ def look_at(what: str, line: str, shapes: str) -> Iterator[str]:
     for pattern, meaning in PUZZLING.items():
         if found := re.search(pattern, what):
             said = meaning if isinstance(meaning, str) else meaning(found)
-            said += f" (shapes: {shapes})" * bool(shapes and ABOUT_SHAPES.search(what))
+            if shapes and ABOUT_SHAPES.search(what):
+                said = f"{said} (shapes: {shapes})"
             if meaning is _do_not_fit and LOSES_AN_AXIS.search(line):
-                said += "; keepdims=True keeps the axis of a sum or a mean"
+                said = f"{said}; keepdims=True keeps the axis of a sum or a mean"
             yield said
             return
 

@@ -84,7 +84,7 @@ def check_wrong_entries(sub):
     claimed[1, 0] *= -1
     call = Call(sub, "wrong_entries", SUM_OF_SQUARES, x, claimed)
     if (got := call.run()) != [(1, 0), (0, 1)]:
-        call.refuse(got, [(1, 0), (0, 1)], "3 and -1.001 times: sort by your relative_error")
+        call.refuse(got, [(1, 0), (0, 1)], "-1 and 1.001 times: sort by your relative_error")
     uses(call, *(exercise.name for exercise in NEEDS[:5]))
 
 

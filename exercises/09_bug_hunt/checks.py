@@ -59,7 +59,7 @@ def check_three_are_accused(sub):
     """You accuse three layers, and all three are wrong."""
     convicted = those_that_hold(accusations(sub))
     if len(convicted) < WRONG:
-        got = f"evidence against {', '.join(convicted) or 'nobody'}"
+        got = f"evidence against {', '.join(convicted) or 'nobody at all'}"
         look_at = "the layers whose branches, rows or indices no test has tried"
         share = len(convicted) / WRONG
         Call(sub, "evidence").refuse(got, "evidence against three layers", look_at, share=share)
@@ -117,7 +117,7 @@ def heldout_other_calls(sub):
 
 def accusations(sub, *, each=False):
     """Return the arguments of the calls given as evidence; refuse what holds none, or ``each``."""
-    return evidence_of(sub, WORDS, "layer", as_call, share_of, each=each)
+    return evidence_of(sub, WORDS, "name of the layer", as_call, share_of, each=each)
 
 
 def as_call(name, given):
@@ -170,8 +170,11 @@ def is_right(sub, name, arguments, numeric):
         call = backward_call(sub, name, arguments, part)
         places = where_wrong(call.run(), rounded(slope.value), rtol)
         look_at = f"not right yet: {places or 'no entry is right'}; what do the wrong ones share?"
-        unchanged = "this is what it gave before: not mended yet, or what you changed makes no "
-        mistakes = {unchanged + "difference here": before[k]}
+        unchanged = (
+            "this is what it gave before: not mended yet, or what you changed makes no difference "
+            "here"
+        )
+        mistakes = {unchanged: before[k]}
         if was_right:
             look_at, mistakes = "this one was right before you changed it", {}
         call.gives(rounded(slope.value), mistakes, rtol=rtol, otherwise=look_at)

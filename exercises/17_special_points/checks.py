@@ -114,7 +114,7 @@ def points(sub, *, each=False):
         right = [shows(ORIGINAL.examine(name, *point)) for name, point in found.items()]
         return sum(right) / max(len(given), len(NAMES))
 
-    return evidence_of(sub, WORDS, "function", as_point, share, each=each)
+    return evidence_of(sub, WORDS, "name of the function", as_point, share, each=each)
 
 
 def as_point(name, given):
