@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from catalogue import ENGLISH, languages
 from explained import look_at, message_of, place
 
 HERE = Path(__file__).resolve().parent
@@ -108,6 +109,7 @@ class Course:
     farewell: str
     exercises: tuple[Exercise, ...]
     projects: tuple[Exercise, ...] = ()
+    language: str = ENGLISH  # of what it says
 
     @property
     def everything(self) -> tuple[Exercise, ...]:
@@ -140,7 +142,11 @@ def read_course(home: Path = HERE) -> Course:
         raise ValueError("course.toml: format_version must be 1")
     exercises = tuple(_exercise(fields, home) for fields in data.get("exercise", ()))
     projects = tuple(_exercise({"points": {}, **one}, home) for one in data.get("project", ()))
-    return Course(data["welcome"], data["farewell"], exercises, projects)
+    language = data.get("language", ENGLISH)
+    if language not in languages():
+        choice = " or ".join(f'"{one}"' for one in languages())
+        raise ValueError(f"course.toml: there is no language {language!r}; choose {choice}")
+    return Course(data["welcome"], data["farewell"], exercises, projects, language)
 
 
 def _exercise(fields: dict[str, Any], home: Path) -> Exercise:

@@ -3,29 +3,35 @@
 import contextlib
 import io
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from catalogue import ENGLISH, languages, speak
 from course import Exercise, Outcome, judge, load, read_course
+from expect import RESET
 from screen import say, show_here
 
 # What a message calls a file or a command in a terminal, and what it is in a page.
-IN_A_PAGE = {
-    r"no work/(\d\d)_\w+\.py": r"nothing is written in exercise \1",
-    r"work/(\d\d)_\w+\.py": r"exercise \1",
-    r"run\.py reset": "Start again",
+IN_A_PAGE: dict[str, Callable[[re.Match[str]], str]] = {
+    r"no work/(\d\d)_\w+\.py": lambda found: f"nothing is written in exercise {found[1]}",
+    r"work/(\d\d)_\w+\.py": lambda found: f"exercise {found[1]}",
+    RESET: lambda _: "Start again",
 }
 
 
-def check(name: str) -> dict[str, Any]:
+def check(name: str, language: str = ENGLISH) -> dict[str, Any]:
     """Run the visible checks of an exercise; only what the learner's file prints is printed.
+
+    The language is that of the page; in one without messages they are in English.
 
     Returns ``checks``, how many passed and how many there are, the ``report``, with colors, and the
     ``picture`` of what the functions return, or None.
     """
     exercise = read_course().find(name)
     assert exercise
+    speak(language if language in languages() else ENGLISH)
     outcome, submission = judge_and_keep(exercise)
     with contextlib.redirect_stdout(io.StringIO()) as report:
         show_here(in_words_of_a_page(outcome), again="change the code above, and press Check")

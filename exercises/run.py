@@ -17,9 +17,11 @@ import subprocess
 import time
 from pathlib import Path
 
+from catalogue import languages, speak, told, word
+from columns import padded
 from course import HERE, Course, Exercise, judge, load, missing, quietly_judge, read_course
 from explained import place
-from screen import GREEN, RED, bar, command, python, say, short, show, title
+from screen import CHOSEN, GREEN, RED, bar, command, python, say, short, show, title
 from verify import assertions_of, manifest_faults
 
 DONE, NOT_DONE, CANNOT = 0, 1, 2
@@ -72,8 +74,9 @@ def watch(course: Course, words: list[str]) -> None:
         while True:
             seen = _saved(course)
             clock = time.strftime("%H:%M:%S")
-            print(f"--- {clock}, again at every save, Ctrl-C stops ---\n", flush=True)
-            run = subprocess.Popen([sys.executable, sys.argv[0], *words])
+            print(told(f"--- {clock}, again at every save, Ctrl-C stops ---"), flush=True)
+            print(flush=True)
+            run = subprocess.Popen([sys.executable, sys.argv[0], *words, *CHOSEN])
             try:
                 while _saved(course) == seen:
                     time.sleep(POLL)
@@ -83,7 +86,8 @@ def watch(course: Course, words: list[str]) -> None:
                 run.kill()
                 run.wait()
             print(flush=True)
-    print("\nStopped watching.")
+    print()
+    say("Stopped watching.")
 
 
 def _saved(course: Course) -> dict[Path, int]:
@@ -100,7 +104,9 @@ def go_on(course: Course) -> int:
     """Show progress, and the first exercise that is not done."""
     exercises = course.choose(())
     unfinished = _unfinished(course)
-    print(bar(len(exercises) - len(unfinished), len(exercises)) + " exercises done\n")
+    done = bar(len(exercises) - len(unfinished), len(exercises))
+    print(told(f"{done} exercises done"))
+    print()
     if not unfinished:
         go_to(course, exercises[-1])
         print()
@@ -201,8 +207,9 @@ def list_all(course: Course, options: argparse.Namespace) -> int:
         if exercise.begun and not missing(exercise):
             outcome = quietly_judge(exercise)
             state = bar(outcome.passed, outcome.total)
-        name = f"{exercise.number} {exercise.title}"
-        print(f"{name:30}{exercise.minutes:3} min  {state}".rstrip())
+        name = padded(f"{exercise.number} {word(exercise.title)}", 30)
+        minutes = told(f"{exercise.minutes} min")
+        print(f"{name}{minutes:>7}  {word(state)}".rstrip())
     return DONE
 
 
@@ -245,7 +252,17 @@ def _holds(sentence: str, faults: list[str]) -> bool:
 
 def main(words: list[str]) -> int:
     """Do what the command line says; return 0 if all that was checked passes, 1 if not, else 2."""
-    course = read_course()
+    try:
+        course = read_course()
+    except ValueError as error:  # the file is an instructor's
+        say(str(error))
+        return CANNOT
+    anywhere = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    of_what_is_said = f"of what is said; {course.language} if you do not choose one"
+    anywhere.add_argument("--language", choices=languages(), help=of_what_is_said)
+    chosen, words = anywhere.parse_known_args(words)
+    speak(chosen.language or course.language)
+    CHOSEN[:] = ["--language", chosen.language] if chosen.language else []
 
     def exercise(text: str) -> Exercise:
         found = course.find(text)
@@ -261,6 +278,7 @@ def main(words: list[str]) -> int:
         prog="run.py",
         description="Without a command: where you are, and what to do next. "
         "With a number, as in run.py 06: what the checks say about that exercise.",
+        parents=[anywhere],
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
@@ -297,7 +315,8 @@ def main(words: list[str]) -> int:
     try:
         return int(options.function(course, options))
     except KeyboardInterrupt as stop:
-        print("\nStopped.")
+        print()
+        say("Stopped.")
         for work in (one.work for one in course.everything):
             if line := dict(place(stop, str(work))).get("at"):
                 say(f"That was in {short(work)}, {line}")

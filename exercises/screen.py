@@ -1,15 +1,20 @@
-"""The output for the learner: at most 60 columns, and the same text in a pipe, without color."""
+"""The output for the learner: at most 60 columns, and the same text in a pipe, without color.
+
+Here messages get the language that is spoken, see ``catalogue``.
+"""
 
 import itertools
 import os
 import shutil
 import sys
-import textwrap
 from pathlib import Path
 
+from catalogue import told, word
+from columns import columns, padded, wrapped
 from course import Course, Exercise, Outcome, checks_of, not_run
 
 LABELS = 10  # columns for "called", "got", "expected", "look at"
+CHOSEN: list[str] = []  # what was typed to choose a language, for each command
 GREEN, RED, BOLD, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[0m"
 STATUS = {
     "passed": ("ok", GREEN),
@@ -34,8 +39,8 @@ def painted(text: str, colour: str) -> str:
 def say(text: str = "", label: str = "", *, colour: str = "", indent: int = 0) -> None:
     """Print a paragraph, next to its label if it has one."""
     column = indent + (LABELS if label else 0)
-    lines = textwrap.wrap(text, width() - column, break_on_hyphens=False) or [""]
-    head = " " * indent + painted(label.ljust(column - indent), colour)
+    lines = wrapped(told(text), width() - column) or [""]
+    head = " " * indent + painted(padded(word(label), column - indent), colour)
     print((head + lines[0]).rstrip())
     for line in lines[1:]:
         print(" " * column + line)
@@ -43,7 +48,7 @@ def say(text: str = "", label: str = "", *, colour: str = "", indent: int = 0) -
 
 def command(words: str) -> str:
     """Write a command of the course as the learner can type it here."""
-    return f"{python()} {short(Path(sys.argv[0]))} {words}".strip()
+    return " ".join(filter(None, [python(), short(Path(sys.argv[0])), words, *CHOSEN]))
 
 
 def python() -> str:
@@ -65,13 +70,14 @@ def short(path: Path) -> str:
 
 def bar(done: int, total: int) -> str:
     """Draw progress: ``[###---] 3 of 6``."""
-    return f"[{'#' * done}{'-' * (total - done)}] {done} of {total}"
+    marks = "#" * done + "-" * (total - done)
+    return told(f"[{marks}] {done} of {total}")
 
 
 def title(exercise: Exercise, rest: str = "") -> None:
     """Print the name of an exercise, and something at the end of the line."""
-    name = f"{exercise.number} {exercise.title}"
-    gap = " " * max(width() - len(name) - len(rest), 2)
+    name, rest = f"{exercise.number} {word(exercise.title)}", told(rest)
+    gap = " " * max(width() - columns(name) - columns(rest), 2)
     print((painted(name, BOLD) + gap + rest).rstrip())
 
 
@@ -98,7 +104,7 @@ def show_results(outcome: Outcome) -> None:
 def show(course: Course, outcome: Outcome) -> None:
     """Print the results of one exercise, and what to do next."""
     exercise, failing, work = outcome.exercise, outcome.first_failing, short(outcome.exercise.work)
-    show_here(outcome, again=f"edit {work}, run again", place=f", in {work}")
+    show_here(outcome, again=f"edit {work}, run again", place=work)
     if failing:
         if failing.status == "todo":
             say(short(exercise.folder / "README.md"), "read")
@@ -129,6 +135,7 @@ def show_here(outcome: Outcome, *, again: str, place: str = "") -> None:
         say("Every check passes. Before you go on:")
         say(outcome.exercise.experiment, "try")
     elif failing.status == "todo":  # "exercise 6, task 1: relu_backward"
-        say(failing.lines[0][1].partition(", ")[2] + place, "next")
+        task, _, name = failing.lines[0][1].partition(", task ")[2].partition(": ")
+        say(f"task {task}: {name}, in {place}" if place else f"task {task}: {name}", "next")
     else:
         say(again, "next")

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 import gradcheck_ref as reference
+from catalogue import told, word
+from columns import columns
 from course import Exercise
 from gradcheck_ref.zoo import load_iris
 
@@ -33,7 +35,11 @@ def picture_of(exercise: Exercise, submission: Any) -> Picture | None:
         warnings.simplefilter("ignore")
         try:
             picture = draw(submission)
+            picture["title"] = told(picture["title"])
+            for named in (picture["across"], picture["up"]):
+                named["label"] = word(named["label"])
             for one in picture["series"]:
+                one["name"] = word(one["name"])
                 one["points"] = within(one["points"], picture["up"])
         except (Exception, SystemExit):
             return None
@@ -278,7 +284,8 @@ def drawn(picture: Picture) -> Iterator[str]:
         yield f"{edge:>7} |{''.join(line)}".rstrip()
     yield " " * 8 + "+" + "-" * WIDTH
     ends = f"{across['from']:g}", across["label"], f"{across['to']:g}"
-    yield " " * 9 + f"{ends[0]}{ends[1]:^{WIDTH - len(ends[0]) - len(ends[2])}}{ends[2]}"
-    yield f"{'':9}up: {up['label']}"
+    room = WIDTH - sum(map(len, ends)) - columns(ends[1]) + len(ends[1])
+    yield " " * 9 + ends[0] + " " * (room // 2) + ends[1] + " " * (room - room // 2) + ends[2]
+    yield " " * 9 + told(f"up: {up['label']}")
     for mark, one in zip(MARKS, picture["series"], strict=False):
         yield f"{'':9}{mark} {one['name']}"

@@ -16,7 +16,7 @@ TRIAL = 'if __name__ == "__main__":'
 HINTS = 3
 README_LINES = 60
 README_HEAD = ("**You will learn**", "**You will not need**", "**Time**")
-NO_EXERCISES = {"grader", "__pycache__"}  # folders beside them
+NO_EXERCISES = {"grader", "locale", "__pycache__"}  # folders beside them
 
 
 def manifest_faults(course: Course) -> list[str]:

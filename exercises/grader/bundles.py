@@ -12,17 +12,22 @@ from functools import partial
 from pathlib import Path
 
 import gradcheck_ref
+from catalogue import LOCALE
 from course import HERE, ROOT, Exercise, read_course
 from grader.reading import reading
 from judging import PRIVATE
 
 # By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = (
-    *("course", "effort", "expect", "explained", "in_notebook", "judging", "sketches"),
-    *("run", "screen", "verify"),
+    *("catalogue", "columns", "course", "effort", "expect", "explained", "in_notebook", "judging"),
+    *("run", "screen", "sketches", "verify"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
-CHECK = ("course", "effort", "expect", "explained", "judging", "sketches", "screen")
+CHECK = (
+    *("catalogue", "columns", "course", "effort", "expect", "explained", "judging"),
+    *("sketches", "screen"),
+)
+MESSAGES = [path.relative_to(HERE).as_posix() for path in sorted(LOCALE.glob("*.po"))]
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
@@ -40,7 +45,8 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
 
 def machinery_in_a_page(check: str = "in_page") -> Bundle:
     """Return the modules that check any exercise in a page or notebook, besides the package."""
-    return {f"exercises/{name}.py": (HERE / f"{name}.py").read_bytes() for name in (*CHECK, check)}
+    names = [f"{name}.py" for name in (*CHECK, check)] + MESSAGES
+    return {f"exercises/{name}": (HERE / name).read_bytes() for name in names}
 
 
 def exercise_in_a_page(exercise: Exercise) -> Bundle:
@@ -78,7 +84,8 @@ MAKERS: dict[str, Callable[[Sequence[Exercise]], Bundle]] = {
 def _everything(exercises: Sequence[Exercise], files: Sequence[str], *, heldout: bool) -> Bundle:
     """Return the runner, the package, and these files of each exercise."""
     package = Path(gradcheck_ref.__file__).parent
-    bundle = {f"exercises/{name}.py": HERE / f"{name}.py" for name in MODULES}
+    names = [f"{name}.py" for name in MODULES] + MESSAGES
+    bundle = {f"exercises/{name}": HERE / name for name in names}
     bundle["LICENSE"] = ROOT / "LICENSE"  # which asks to go with every copy
     bundle |= {
         f"gradcheck_ref/{path.relative_to(package).as_posix()}": path

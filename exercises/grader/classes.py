@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 
+from catalogue import ENGLISH, speak
 from course import Exercise
 from grader import traces
 from grader.clock import POLL, Clock, offspring, wait_for_a_processor
@@ -30,6 +31,7 @@ class Task:
     limits: Limits
     seconds: float  # for a submission, with the work of the checks
     jobs: int  # how many are graded at a time
+    language: str = ENGLISH  # of the reports
 
 
 def grade_class(
@@ -167,6 +169,7 @@ class Marker:
 
 def _mark(connection: Connection, task: Task) -> None:
     """Grade submissions until there are no more."""
+    speak(task.language)
     loaded = load_checks(task.exercises)
     with contextlib.suppress(EOFError, BrokenPipeError):  # the main process has ended
         connection.send(None)  # it is ready

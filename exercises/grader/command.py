@@ -190,6 +190,7 @@ def _grade_one(
 
 def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace) -> int:
     """Grade the submissions that are not graded yet, and write the files, even after a stop."""
+    from catalogue import spoken
     from grader.classes import Task, grade_class
     from grader.collected import belonging_to_nobody, submissions
     from grader.manifest import manifest
@@ -210,7 +211,8 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     for warning in _warnings_of_names([one.name for one in found], students, options.id):
         _warn(warning)
     limits = Limits(seconds=options.seconds)
-    task = Task(tuple(exercises), wall, limits, options.submission_seconds, options.jobs)
+    seconds, jobs = options.submission_seconds, options.jobs
+    task = Task(tuple(exercises), wall, limits, seconds, jobs, spoken())
     mask = os.umask(0o077)  # no other user, and no submission, may read the files
     for texts in filter(None, (options.reports, options.student_reports)):
         texts.mkdir(parents=True, exist_ok=True)

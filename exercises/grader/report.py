@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import gradcheck_ref
+from catalogue import told, word
 from course import Exercise, Outcome, Result
 
 FORMAT_VERSION = 2
@@ -137,9 +138,10 @@ def number(points: float) -> str:
 
 def graded_exercise(outcome: Outcome, problem: str = "", *, failed: bool = False) -> GradedExercise:
     """Give points for the results of the checks; none if there is a problem, which says why."""
-    exercise, results, problem = outcome.exercise, [*outcome.results], clean(problem)
+    exercise, results, problem = outcome.exercise, [*outcome.results], clean(told(problem))
     if results and results[0].check == "import":
-        problem = f"{exercise.name}.py cannot be imported\n{_message(results.pop(0))}"
+        cannot = told(f"{exercise.name}.py cannot be imported")
+        problem = f"{cannot}\n{_message(results.pop(0))}"
     heldout = [result.check for result in results if result.check.startswith("heldout_")]
     if exercise.whole:
         results.append(_whole(exercise, results, problem))
@@ -149,7 +151,7 @@ def graded_exercise(outcome: Outcome, problem: str = "", *, failed: bool = False
         Graded(
             id=f"{exercise.name}/{result.check}",
             number=f"{exercise.number}.{i}",
-            title=result.sentence,
+            title=told(result.sentence),
             points=points[result.check],
             earned=points[result.check] * min(max(result.share, 0.0), 1.0),
             status=result.status,
@@ -170,7 +172,7 @@ def _whole(exercise: Exercise, results: Sequence[Result], problem: str) -> Resul
 
 
 def _message(result: Result) -> str:
-    return clean("\n".join(f"{label}: {text}" for label, text in result.lines))
+    return clean("\n".join(word(label) + told(": ") + told(text) for label, text in result.lines))
 
 
 # Control characters, surrogates, and characters that reverse a line: not for XML or a terminal.

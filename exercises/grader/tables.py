@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import gradcheck_ref
+from catalogue import LOCALE, spoken
 from course import HERE, Exercise
 from grader.alike import noted
 from grader.collected import Submission
@@ -227,15 +228,17 @@ def _cell(text: str) -> str:
 def fingerprint_of_course(exercises: Sequence[Exercise], limits: Limits, wall: str) -> str:
     """Return a text that changes when the same submission may get another report.
 
-    That depends on the checks, all that they use, the instructor's own cases, and the grader.
+    That depends on the checks, all that they use, the instructor's own cases, the grader, and the
+    language of the messages.
     """
     places = [*HERE.glob("*.py"), *(HERE / "grader").glob("*.py")]
     places += [
         exercise.folder / name for exercise in exercises for name in ("checks.py", "starter.py")
     ]
     places += Path(gradcheck_ref.__file__).parent.rglob("*.py")
+    places += LOCALE.glob("*.po")
     sources = [(str(path), path.read_bytes()) for path in sorted(places)]
-    return _hash(limits, wall, software(exercises), [*exercises], sources)
+    return _hash(limits, wall, software(exercises), [*exercises], sources, spoken())
 
 
 def _hash(*told: object) -> str:

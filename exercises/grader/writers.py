@@ -3,11 +3,12 @@
 import json
 import math
 import os
-import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from catalogue import told, word
+from columns import columns, wrapped
 from gradcheck_ref.conversation.junit import Case, junit
 from grader.report import GradedExercise, Report, number
 
@@ -26,10 +27,11 @@ def neutral(report: Report) -> str:
 
 def text(report: Report, *, student: bool = False) -> str:
     """Write text, 60 columns wide; for a student, without notes and held-out values."""
-    points = f"{number(report.earned)} of {number(report.points)} points"
+    points = told(f"{number(report.earned)} of {number(report.points)} points")
     if left := sum(one.points for one in report.exercises if one.failed):
-        points += f", {number(left)} not graded"
-    lines = _wrapped(f"{report.submission}: {points}, {walled(report)}", "", "  ")
+        points += told(", ") + told(f"{number(left)} not graded")
+    about = report.submission + told(": ") + points + told(", ") + walled(report)
+    lines = wrapped(about, WIDTH, indent="  ")
     for exercise in report.exercises:
         lines += ["", *_exercise_lines(exercise, student=student)]
     return "\n".join(lines) + "\n"
@@ -41,30 +43,24 @@ def walled(report: Report) -> str:
 
 
 def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]:
-    score = f"{number(exercise.earned)} of {number(exercise.points)}"
-    score = "could not be graded" if exercise.failed else score
-    head = f"{exercise.name[:2]} {exercise.title}"
-    yield head + score.rjust(WIDTH - len(head))
+    score = told(f"{number(exercise.earned)} of {number(exercise.points)} points")
+    score = told("could not be graded") if exercise.failed else score
+    head = f"{exercise.name[:2]} {word(exercise.title)}"
+    yield head + " " * (WIDTH - columns(head) - columns(score)) + score
     for note in () if student else exercise.notes:
-        yield from _wrapped(note, "  note: ")
+        yield from wrapped(note, WIDTH, head="  note: ", indent=" " * 8)
     if exercise.problem:
         for line in exercise.problem.splitlines():
-            yield from _wrapped(line, "  ")
+            yield from wrapped(line, WIDTH, head="  ", indent="  ")
         return
     for check in exercise.checks:
-        mark = "ok" if check.status == "passed" else "NO"
+        mark = word("ok" if check.status == "passed" else "NO")
         score = f"{number(check.earned)}/{number(check.points)}"
-        yield from _wrapped(check.title, f"  {mark} {score:>5} ")
+        head = f"  {mark} {score:>5} "
+        yield from wrapped(check.title, WIDTH, head, " " * columns(head))
         secret = student and "/heldout_" in check.id and check.message
-        for line in ["this check is held out"] if secret else check.message.splitlines():
-            yield from _wrapped(line, " " * 11)
-
-
-def _wrapped(content: str, head: str, room: str | None = None) -> list[str]:
-    room = " " * len(head) if room is None else room
-    return textwrap.wrap(
-        content, WIDTH, initial_indent=head, subsequent_indent=room, break_on_hyphens=False
-    )
+        for line in [told("this check is held out")] if secret else check.message.splitlines():
+            yield from wrapped(line, WIDTH, " " * 11, " " * 11)
 
 
 def gradescope(report: Report) -> str:
@@ -74,7 +70,8 @@ def gradescope(report: Report) -> str:
     """
     output = "\n\n".join([walled(report), *_problems(report)])
     if report.failed:
-        return as_json(output=f"This could not be graded.\n\n{output}", output_format="text")
+        output = told("This could not be graded.") + f"\n\n{output}"
+        return as_json(output=output, output_format="text")
     tests = [
         {
             "number": check.number,

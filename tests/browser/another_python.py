@@ -59,7 +59,7 @@ if "sources" in task:
     value = driver.run(task["sources"])
 else:
     driver.write(sys.argv[3], task["files"])
-    value = driver.check(sys.argv[3], task["exercise"], task["columns"])
+    value = driver.check(sys.argv[3], task["exercise"], task["columns"], task["language"])
 print("=>", json.dumps(value))
 """
 

@@ -20,6 +20,8 @@ from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
 import run
+from catalogue import speak
+from columns import columns
 from grader import alike, tables, traces, wall, writers
 from grader.classes import Task, grade_class
 from grader.collected import submission_of, submissions
@@ -325,12 +327,15 @@ def test_a_changed_submission_is_graded_again(tmp_path):
     )
 
 
-def test_a_journal_depends_on_the_exercises_limits_wall_and_software(monkeypatch):
+def test_a_journal_depends_on_the_exercises_limits_wall_language_and_software(monkeypatch):
     known = [RELU], ORDINARY, "none"
     dearer = replace(RELU, points=dict.fromkeys(RELU.points, 2))
     asked = [known, known, ([dearer], *known[1:]), ([RELU], LIMITS, "none")]
     asked.append(([RELU], ORDINARY, "bubblewrap"))
     same, again, *others = (tables.fingerprint_of_course(*each) for each in asked)
+    monkeypatch.setattr(tables, "spoken", lambda: "zh")
+    others.append(tables.fingerprint_of_course(*known))
+    monkeypatch.undo()
     monkeypatch.setattr(tables, "software", lambda _: "another Python")
     assert same == again
     assert same not in [*others, tables.fingerprint_of_course(*known)]
@@ -346,6 +351,55 @@ def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monke
     assert out.startswith("ada: 0 of 13 points, wall: none")
     assert max(map(len, out.splitlines())) <= 60
     assert all(Path(file.partition("=")[2]).stat().st_size for file in files)
+
+
+MASK = RIGHT.replace("x > 0, upstream", "x > 0, 1.0")
+
+
+@pytest.fixture
+def english_again():
+    """Speak English after a test that has chosen another language."""
+    yield
+    speak("en")
+
+
+def test_points_are_the_same_in_any_language(tmp_path, monkeypatch, capsys, english_again):
+    monkeypatch.setenv("COLUMNS", "60")
+    hand_in(tmp_path, ada=MASK)
+    words = ["grade", str(tmp_path / "ada"), "--only", "06,07", "--no-wall"]
+    reports, texts = {}, {}
+    for language in ("en", "zh"):
+        path = tmp_path / language
+        assert run.main([*words, "--language", language, "--json", str(path)]) == 0
+        reports[language] = json.loads(path.read_text(encoding="utf-8"))
+        texts[language] = capsys.readouterr().out
+
+    def scores(report):
+        checks = [check for exercise in report["exercises"] for check in exercise["checks"]]
+        return [(check["id"], check["earned"], check["status"]) for check in checks]
+
+    assert scores(reports["en"]) == scores(reports["zh"])
+    assert 0 < reports["en"]["earned"] == reports["zh"]["earned"]
+    assert "called: relu_backward(" in texts["en"]
+    lines = texts["zh"].splitlines()
+    assert lines[0].startswith("ada：7/32 分，wall: none")
+    assert "06 ReLU" + " " * 46 + "7/13 分" in lines
+    assert "  通过   1/1 正数原样通过，其余变成 0。" in lines
+    assert "           请看：你返回的是掩码；`upstream` 用在哪里？" in lines
+    assert "  没有 07_softmax.py" in lines
+    assert max(map(columns, lines)) <= 60
+
+
+@pytest.mark.slow
+def test_the_processes_that_grade_a_class_speak_its_language(tmp_path, open_to_all):
+    folder, out = hand_in(tmp_path / "class", ada=RIGHT, bob=MASK), tmp_path / "reports"
+    words = ("grade", "--language", "zh", "--class", folder, "--only", "06", "--jobs", "2")
+    done = start(*words, "--student-reports", out, "--csv", tmp_path / "csv", *open_to_all)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [row[1] for row in table(tmp_path / "csv")] == ["06_relu", "13", "7"]
+    report = (out / "bob.txt").read_text(encoding="utf-8")
+    assert "  不对   0/3 门开着就把 upstream 传下去，门关着就传 0。" in report
+    assert "未通过：06.2" in report
 
 
 @pytest.mark.slow

@@ -60,24 +60,24 @@ def functions_of(source):
 
 DRIVER = """
 import importlib.util, json, sys
-if len(sys.argv) > 5: sys.modules[sys.argv[5]] = None  # as if it were not there
+if len(sys.argv) > 6: sys.modules[sys.argv[6]] = None  # as if it were not there
 spec = importlib.util.spec_from_file_location("driver", sys.argv[1])
 driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)
 for source in json.loads(sys.argv[4]):
     driver.write(sys.argv[2], {sys.argv[3]: source})
-    print("=>", driver.check(sys.argv[2], sys.argv[3], 60))
+    print("=>", driver.check(sys.argv[2], sys.argv[3], 60, sys.argv[5]))
 """
 
 
-def checked(folder, exercise, *sources, without=()):
+def checked(folder, exercise, *sources, language="en", without=()):
     """Check files one after the other, as in one page; return (printed, what the checks say)."""
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
         (folder / "sent.zip").write_bytes(zipped(bundle))
         with zipfile.ZipFile(folder / "sent.zip") as archive:
             archive.extractall(folder / "course")
     driver = ROOT / "docs/assets/run/driver.py"
-    words = [driver, folder / "course", exercise.name, json.dumps(sources), *without]
+    words = [driver, folder / "course", exercise.name, json.dumps(sources), language, *without]
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *map(str, words)],
         cwd=folder,
@@ -138,6 +138,22 @@ def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path, name, source,
     assert here in report
     assert "run.py" not in report
     assert "work/" not in report
+
+
+def test_a_report_has_the_language_of_the_page(tmp_path):
+    ((_, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE, language="zh")
+    lines = plain(said["report"]).splitlines()
+    assert lines[2] == "不对      x*x 在 3 处测得的斜率是 6 + h。"
+    assert "  请看      f 的增量要除以步长；你在哪里除的？" in lines
+    assert said["picture"]["across"]["label"] == "步长 h"
+    assert [one["name"] for one in said["picture"]["series"]] == ["你的", "参考答案"]
+    ((_, other),) = checked(tmp_path, COURSE.find("01"), MISTAKE, language="fr-CA")
+    assert "\nNO        The slope" in plain(other["report"])
+
+
+def test_a_report_in_a_chinese_page_names_no_file_and_no_command(tmp_path):
+    ((_, said),) = checked(tmp_path, COURSE.find("project"), "", language="zh")
+    assert "  得到      练习 01 里还什么都没有写" in plain(said["report"]).splitlines()
 
 
 def test_without_numpy_nothing_is_checked_and_the_page_gets_its_name(tmp_path):

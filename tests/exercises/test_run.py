@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
+import catalogue
 import course
 import run
 import screen
 import verify
+from columns import columns
 
 ROOT = Path(__file__).parents[2]
 EXERCISES = course.read_course().choose(())
@@ -91,12 +93,93 @@ def desk(home, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["exercises/run.py"])
     monkeypatch.setattr(sys, "orig_argv", ["python", "exercises/run.py"])
     monkeypatch.setattr(run, "read_course", lambda: course.read_course(home / "exercises"))
-    return Desk(home, capsys)
+    yield Desk(home, capsys)
+    catalogue.speak("en")
 
 
 def progress(done):
     """Write how many exercises are done, as the course does."""
     return f"{screen.bar(done, len(EXERCISES))} exercises done"
+
+
+# --- in another language -------------------------------------------------------------------------
+
+
+def test_a_wrong_answer_is_explained_in_chinese_and_so_is_the_next_command(desk):
+    desk.write("06_relu", MASK)
+    done = desk.start("06 --language zh", PYTHONIOENCODING="utf-8")
+    assert done.returncode == 1
+    assert done.stdout == desk.says("--language zh 06")
+    assert done.stdout == (
+        "06 ReLU                                  [#-----] 1/6 项检查\n"
+        "\n"
+        "通过      正数原样通过，其余变成 0。\n"
+        "不对      门开着就把 upstream 传下去，门关着就传 0。\n"
+        "\n"
+        "  调用      relu_backward([-1 2 0.5], [3 -4 0.1])\n"
+        "  得到      [0 1 1]\n"
+        "  应为      [0 -4 0.1]\n"
+        "  请看      你返回的是掩码；`upstream` 用在哪里？\n"
+        "\n"
+        "待检      还有 4 项检查\n"
+        "\n"
+        "下一步    修改 work/06_relu.py，再运行一次\n"
+        "卡住了？  python exercises/run.py hint 06 --language zh\n"
+    )
+
+
+def test_a_right_answer_is_praised_in_chinese(desk):
+    desk.write("06_relu", RIGHT)
+    done = desk.run("06 --language zh")
+    assert done.returncode == 0
+    assert "[######] 6/6 项检查\n" in done.stdout
+    assert "全部检查通过。继续之前：\n试一试    " in done.stdout
+    assert done.stdout.endswith("下一步    python exercises/run.py 07 --language zh\n")
+
+
+def test_a_class_has_its_language_and_a_student_may_still_choose(desk):
+    manifest = desk.home / "exercises" / "course.toml"
+    before = manifest.read_text(encoding="utf-8")
+    try:
+        manifest.write_text(f'language = "zh"\n{before}', encoding="utf-8")
+        assert desk.says().startswith("欢迎。")
+        said = desk.says("01")
+        assert "待写      x*x 在 3 处测得的斜率是 6 + h。\n" in said
+        assert "任务 1：forward_difference，写在" in said
+        assert "--language" not in said  # there is nothing to type
+        said = desk.says("01 --language en")
+        assert "to do     The slope of x*x at 3 is measured as 6 + h.\n" in said
+        manifest.write_text(f'language = "fr"\n{before}', encoding="utf-8")
+        done = desk.run("01")
+        assert done.returncode == 2
+        assert 'there is no language \'fr\'; choose "en" or "zh"' in " ".join(done.stdout.split())
+    finally:
+        manifest.write_text(before, encoding="utf-8")
+
+
+def test_an_unknown_language_is_refused_with_those_there_are(desk):
+    done = desk.run("01 --language fr")
+    assert done.returncode == 2
+    assert "--language: invalid choice: 'fr' (choose from" in done.stderr
+    assert "zh" in done.stderr
+
+
+def test_what_is_not_translated_is_in_english(desk):
+    said = desk.says("verify 01 --language zh")  # which is for authors
+    assert said.startswith("01 前向差分\n")
+    assert "\n通过      The solution passes every check.\n" in said
+
+
+def test_the_columns_of_the_list_and_of_a_picture_stand_below_each_other_in_chinese(desk):
+    desk.solve("01_forward")
+    rows = desk.says("list --language zh").splitlines()[:18]
+    assert len({columns(row[: row.index(" 分钟")]) for row in rows}) == 1
+    picture = desk.says("see 01 --language zh").splitlines()
+    assert picture[0] == "你的前向差分：exp 在 1 处"
+    under = next(line for line in picture if "步长 h" in line)
+    assert columns(under) == 9 + 48
+    assert "         纵轴：相对误差" in picture
+    assert "         o 参考答案" in picture
 
 
 # --- where am I, what next ---------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_the_neutral_report_can_be_read_again():
 def test_the_text_shows_the_exception_and_the_place_of_a_crash():
     crashed = replace(GONE, problem="07_softmax.py cannot be imported\nraised: OSError\nat: line 1")
     assert writers.text(Report("ada", (crashed,), "none")).endswith(
-        "0 of 2\n  07_softmax.py cannot be imported\n  raised: OSError\n  at: line 1\n"
+        "0 of 2 points\n  07_softmax.py cannot be imported\n  raised: OSError\n  at: line 1\n"
     )
 
 

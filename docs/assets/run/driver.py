@@ -85,7 +85,7 @@ def write(course: str, files: Mapping[str, str]) -> None:
     importlib.invalidate_caches()
 
 
-def check(course: str, exercise: str, columns: int) -> str:
+def check(course: str, exercise: str, columns: int, language: str = "en") -> str:
     """Check a file as the course does on a learner's computer; print only what the file prints.
 
     Parameters
@@ -96,6 +96,8 @@ def check(course: str, exercise: str, columns: int) -> str:
         The name of the exercise, as of its folder.
     columns : int
         How wide the screen is.
+    language : str
+        The language of the page, as ``<html lang>`` has it.
 
     Returns
     -------
@@ -110,7 +112,7 @@ def check(course: str, exercise: str, columns: int) -> str:
         sys.path.insert(0, place)
     try:
         # By the checks: what the learner's file raises is told by them.
-        return json.dumps(importlib.import_module("in_page").check(exercise))
+        return json.dumps(importlib.import_module("in_page").check(exercise, language))
     except ModuleNotFoundError as error:
         return json.dumps({"missing": error.name or "a module"})
     finally:

@@ -76,7 +76,7 @@
       const archives = course.split(" ").map((path) => new URL(path, location.href).href);
       this.runButton("Check", () => ({
         ...{ exercise, archives },
-        ...{ files: this.files, columns: this.columns },
+        ...{ files: this.files, columns: this.columns, language: document.documentElement.lang },
       }));
       this.runButton("Run the file", () => ({ sources: [this.editor.source], files: this.files }));
       this.button("Download", () => save(`${exercise}.py`, this.editor.source));

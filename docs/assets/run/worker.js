@@ -1,7 +1,8 @@
 // Python for one page, in a thread of its own: the page can go on, and can end it.
 //
 // In:  { pyodide, package } once, then any number of tasks: { sources }, the examples to run,
-//      or { exercise, archives, columns }, to check; with { files }, what the reader wrote in exercises.
+//      or { exercise, archives, columns, language }, to check; with { files }, what the reader wrote in
+//      exercises.
 // Out: { doing } while it goes on, { text } for what is printed, { checked }, what the checks say (see
 //      exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
 //      has ended: { failed }, a sentence.
@@ -95,7 +96,7 @@ async function done({ pyodide, driver, archives }, task) {
   }
   postMessage({ doing: "Checking ..." });
   told = Date.now();
-  const said = JSON.parse(driver.check("/course", task.exercise, task.columns));
+  const said = JSON.parse(driver.check("/course", task.exercise, task.columns, task.language));
   if (!said.missing) postMessage({ checked: said });
   return ["", said.missing ?? ""];
 }

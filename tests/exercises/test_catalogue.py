@@ -1,0 +1,158 @@
+"""Messages in another language: how they are found, and how their files are read."""
+
+import time
+
+import pytest
+
+import catalogue
+from catalogue import read_po, speak, spoken, told, word
+
+FILE = r"""
+# A comment.
+msgid ""
+msgstr ""
+"Language: xx\n"
+
+#: where it comes from
+#, python-format
+msgid "two \"words\""
+msgstr "zwei "
+"\"W\u00f6rter\"\\"
+
+msgid ""
+"in "
+"two lines\n"
+msgstr "in einer\tZeile"
+
+msgid "not done yet"
+msgstr ""
+
+#, fuzzy
+#| msgid "it was so"
+msgid "it is so"
+msgstr "es war so"
+
+msgid "after a fuzzy one"
+msgstr "danach"
+#~ msgid "gone"
+#~ msgstr "weg"
+""".replace(r"\u00f6", "ö")
+
+
+@pytest.fixture
+def spoken_here(tmp_path, monkeypatch):
+    """Speak a language whose file a test writes, and English again."""
+    catalogue._catalogue.cache_clear()
+    monkeypatch.setattr(catalogue, "LOCALE", tmp_path)
+
+    def speaks(**messages):
+        lines = [
+            f'msgid "{english}"\nmsgstr "{text}"\n'
+            for english, text in dict(messages.pop("messages")).items()
+        ]
+        (tmp_path / "xx.po").write_text("\n".join(lines), encoding="utf-8")
+        speak("xx")
+
+    yield speaks
+    catalogue._catalogue.cache_clear()
+    speak("en")
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_with_escapes_long_texts_and_comments():
+    assert read_po(FILE, "xx.po") == {
+        'two "words"': 'zwei "Wörter"\\',
+        "in two lines\n": "in einer\tZeile",
+        "not done yet": "",
+        "it is so": "",  # fuzzy
+        "after a fuzzy one": "danach",
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ('msgid "a"\nmsgid "b"\n', r"line 2: .* a comment, msgstr with .* msgid \"b\""),
+        ('msgstr "a"\n', r"line 1: .* msgid with"),
+        ('"a"\n', "line 1"),
+        ('msgid "a\nmsgstr "b"\n', "line 1"),
+        ('msgid "a"\nmsgid_plural "b"\n', "line 2: .* nothing else is known: msgid_plural"),
+        ('msgctxt "menu"\nmsgid "a"\n', "line 1"),
+        ('msgid "a"\nmsgstr "1"\n\nmsgid "a"\nmsgstr "2"\n', "twice: a"),
+    ],
+    ids=["no msgstr", "no msgid", "no word", "no end", "plural", "context", "twice"],
+)
+def test_a_file_that_cannot_be_read_is_refused_with_its_line(source, says):
+    with pytest.raises(ValueError, match=f"^xx.po.*{says}"):
+        read_po(source, "xx.po")
+
+
+# --- messages ----------------------------------------------------------------------------------
+
+
+def test_a_message_is_shown_in_the_language_and_anything_else_as_it_is(spoken_here):
+    spoken_here(messages={"where is b1?": "b1 在哪里？", "not done yet": ""})
+    assert spoken() == "xx"
+    assert told("where is b1?") == "b1 在哪里？"
+    for text in ("not done yet", "where is b2?", "[0 -4 0.1]", ""):
+        assert told(text) == text
+    speak("en")
+    assert told("where is b1?") == "where is b1?"
+
+
+def test_values_are_put_where_the_other_language_wants_them(spoken_here):
+    spoken_here(messages={"{calls} calls of {name}": "调用 {name} {calls} 次"})
+    assert told("12 calls of loss") == "调用 loss 12 次"
+    assert told("12 calls of {calls}") == "调用 {calls} 12 次"
+    assert told("12 calls") == "12 calls"
+
+
+def test_a_value_may_be_a_message_too_but_a_word_is_none(spoken_here):
+    spoken_here(
+        messages={
+            "it depends on {sentence}": "它依赖于：{sentence}",
+            "x is left alone": "x 不变",
+            "loss": "损失",
+        }
+    )
+    assert told("it depends on x is left alone") == "它依赖于：x 不变"
+    assert told("it depends on loss") == "它依赖于：loss"  # it may be a function
+    assert told("loss") == "loss"
+    assert word("loss") == "损失"
+    assert word("accuracy") == "accuracy"
+
+
+def test_the_template_with_the_most_words_counts(spoken_here):
+    spoken_here(
+        messages={"{name} is not there": "没有 {name}", "{name}.py is not there": "缺 {name}.py"}
+    )
+    assert told("06_relu.py is not there") == "缺 06_relu.py"
+    assert told("06_relu.ipynb is not there") == "没有 06_relu.ipynb"
+
+
+def test_braces_that_are_no_field_are_doubled(spoken_here):
+    spoken_here(messages={"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"})
+    assert told("{a set}") == "{集合}"
+    assert told("{small set}") == "{small 集}"
+
+
+@pytest.mark.parametrize("text", ["line 1: " * 5000, "line " * 20000, ": " * 20000])
+def test_a_text_that_looks_like_many_messages_takes_no_time(spoken_here, text):
+    spoken_here(
+        messages={
+            "line {number}: {code}": "第 {number} 行：{code}",
+            "line {a}, line {b}: {c} line {d}, line {e} :": "{a}{b}{c}{d}{e}",
+        }
+    )
+    begun = time.process_time()
+    told(text)
+    assert time.process_time() - begun < 2
+
+
+def test_a_language_without_a_file_is_refused_with_those_there_are():
+    assert catalogue.languages() == ["en", "zh"]
+    with pytest.raises(ValueError, match="no language 'fr'; choose en or zh"):
+        speak("fr")
+    assert spoken() == "en"
