@@ -477,6 +477,22 @@ def test_the_staircase_sorts_by_the_right_gradient_and_then_by_the_bugs(column):
     assert ranks == sorted(ranks, reverse=True)
 
 
+def test_the_rows_make_a_staircase_in_the_order_of_the_picture():
+    rows = {row[0]: row for row in kill_matrix_in_javascript()}
+    differing = names(differing=True, column="stairs")
+    picture = (FOLDER / "kill_matrix.svg").read_text(encoding="utf-8")
+    assert [word for word in re.findall(r">(\w+)</text>", picture) if word in rows] == differing
+
+    def first(name):
+        _, _, bugs, cells, _ = rows[name]
+        wrong = [k + 1 for k, cell in enumerate(cells.split()) if cell != f"a{bugs}"]
+        return max(wrong, default=0)
+
+    begins = [first(name) for name in differing]
+    assert begins == sorted(begins)
+    assert {begins.count(stage) > 0 for stage in range(1, 6)} == {True}
+
+
 def test_the_stages_and_totals_of_the_staircase_are_the_judges_and_those_of_its_picture():
     assert numbers("figures.staircase.stages") == [judge.name for judge in JUDGES]
     found = numbers("figures.staircase.totals(figures.staircase.rows())")

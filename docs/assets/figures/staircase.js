@@ -24,8 +24,21 @@ figures.staircase = (() => {
         row.name.includes(text) && (!tag || row.tags.includes(tag)) && !(differing && row.agree),
     );
 
+  // By the first stage from which on everything is right: the rows make a staircase.
+  const STAIRS = "stairs";
+  function stairs({ cells, bugs, name }) {
+    const right = cells.map(({ letter, caught }) => letter === "a" && caught === bugs);
+    return [right.lastIndexOf(false) + 1, -right.filter(Boolean).length, name];
+  }
+  function before(one, other) {
+    const [a, b] = [stairs(one), stairs(other)];
+    const k = a.findIndex((part, at) => part !== b[at]);
+    return a[k] < b[k] ? -1 : 1;
+  }
+
   // By name, or by the results of a stage: first on the right gradient, then on the wrong ones.
   function sorted(all, column, down) {
+    if (column === STAIRS) return [...all].sort(before);
     const rank = ({ cells, bugs }) => {
       const { letter, caught } = cells[column];
       return letters.indexOf(letter) + caught / bugs / 2;
@@ -45,14 +58,14 @@ figures.staircase = (() => {
       ),
     }));
 
-  return { stages, words, rows, filtered, sorted, totals };
+  return { STAIRS, stages, words, rows, filtered, sorted, totals };
 })();
 
 figures.add("staircase", (live) => {
-  const { html } = figures;
-  const { stages, words, rows, filtered, sorted, totals } = figures.staircase;
+  const { html, svg } = figures;
+  const { STAIRS, stages, words, rows, filtered, sorted, totals } = figures.staircase;
   const all = rows();
-  const state = { text: "", tag: "", differing: true, column: null, down: false };
+  const state = { text: "", tag: "", differing: true, column: STAIRS, down: false };
   const looks = { a: "passes", l: "unsure", c: "unsure", r: "fails" };
 
   const status = html("p", { role: "status" });
@@ -69,16 +82,36 @@ figures.add("staircase", (live) => {
   });
   const [sums, body] = [html("tr"), html("tbody")];
   const head = html("thead", {}, html("tr", {}, ...heads.map(({ node }) => node)), sums);
-  const caption = html(
-    "caption",
-    {},
-    "The right gradient, and how many bugs are caught (in parentheses: no credit)",
+  const caption = html("caption", {}, "The right gradient, and the bugs");
+  const keys = [
+    ["passes", "a", "accepted, filled by the bugs it catches"],
+    ["unsure", "l", "by luck"],
+    ["unsure", "c", "a close call"],
+    ["fails", "r", "refused: no credit for bugs"],
+  ].map(([look, letter, text]) =>
+    html("span", { class: "figure-key" }, html("span", { class: look }, mark(letter, 0.7)), text),
   );
   const table = html("table", { class: "figure-table" }, caption, head, body);
 
+  // A shape besides the colour: a box that the caught bugs fill, a disc, a diamond, a cross.
+  function mark(letter, part) {
+    const shapes = {
+      a: () => [
+        svg("rect", { class: "outline", x: 1, y: 1, width: 46, height: 14 }),
+        svg("rect", { class: "bar", x: 1, y: 1, width: 46 * part, height: 14 }),
+      ],
+      l: () => [svg("circle", { cx: 24, cy: 8, r: 6 })],
+      c: () => [svg("path", { d: "M24 1 31 8 24 15 17 8Z" })],
+      r: () => [svg("path", { class: "outline", d: "M18 2 30 14M30 2 18 14" })],
+    };
+    const box = { class: "figure-mark", viewBox: "0 0 48 16", "aria-hidden": "true" };
+    return svg("svg", box, ...shapes[letter]());
+  }
   function cell({ letter, caught }, bugs) {
     const count = letter === "a" ? `${caught}/${bugs}` : `(${caught}/${bugs})`;
-    return html("td", { class: looks[letter] }, `${words[letter]} ${count}`);
+    const told = `${words[letter]} ${count}`;
+    const read = html("span", { class: "figure-words" }, told);
+    return html("td", { class: looks[letter], title: told }, mark(letter, caught / bugs), read);
   }
 
   function changed() {
@@ -109,6 +142,8 @@ figures.add("staircase", (live) => {
   search.addEventListener("input", () =>
     set("text")(search.value.trim().toLowerCase().replaceAll(" ", "_")),
   );
+  const again = html("button", { type: "button", class: "figure-press" }, "As stairs");
+  again.addEventListener("click", () => set("column")(STAIRS));
   const box = html("input", { type: "checkbox" });
   box.checked = state.differing;
   box.addEventListener("change", () => set("differing")(box.checked));
@@ -125,8 +160,10 @@ figures.add("staircase", (live) => {
       figures.labelled("Function", search),
       figures.choice("Kind", choices, "", set("tag")),
       figures.labelled("Only where stages differ", box),
+      again,
     ),
     status,
+    figures.controls(...keys),
     html("div", region, table),
   );
   changed();
