@@ -41,7 +41,7 @@ def test_pages_and_search_work_without_a_server(context, folder):
     tab.locator(".md-search-result__link").first.wait_for()
     tab.goto((folder / "stages/stage1_forward.html").as_uri())
     tab.locator(".katex").first.wait_for()
-    tab.locator(".figure-live").wait_for()
+    tab.locator(".figure-live").first.wait_for()
     tab.locator(".md-footer__link--next").click()
     assert tab.url == (folder / "exercises/01_forward.html").as_uri()
     assert watch.complaints == []
