@@ -23,7 +23,7 @@ def on_post_page(output: str, **_: object) -> str:
 def on_post_build(config: MkDocsConfig) -> None:
     """Remove the search in other languages, source maps, and what the search does not need."""
     scripts = Path(config.site_dir, "assets", "javascripts")
-    shutil.rmtree(scripts / "lunr")
+    shutil.rmtree(scripts / "lunr", ignore_errors=True)  # a translation has no scripts of its own
     for source_map in Path(config.site_dir, "assets").rglob("*.map"):
         source_map.unlink()
     index = Path(config.site_dir, "search", "search_index.json")
@@ -38,5 +38,5 @@ def _shorter(index: str) -> str:
     """Leave out what only the look of a result needs: every page loads the whole index."""
     data = json.loads(index)
     for part in data["docs"]:
-        part["text"] = re.sub(r"\s+", " ", re.sub(r"</?code>", "", part["text"]))
+        part["text"] = re.sub(r"\s+", " ", re.sub(r"</?(?:code|p)>", "", part["text"]))
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
