@@ -9,7 +9,7 @@
 
 (() => {
   const { element } = running;
-  const OPEN = "I do not know";
+  const OPEN = say("I do not know");
 
   // --- three ways to answer -----------------------------------------------------------------------
 
@@ -38,8 +38,8 @@
       show(truth, revealed) {
         for (const input of inputs) {
           input.disabled = revealed;
-          const marks = [input.value === truth && "✓ true", input.checked && "your answer"];
-          const shown = revealed ? marks.filter(Boolean).join(", ") : "";
+          const marks = [input.value === truth && say("✓ true"), input.checked && say("your answer")];
+          const shown = revealed ? marks.filter(Boolean).join(say(", ")) : "";
           input.parentElement.querySelector(".predict-mark").textContent = shown;
           input.parentElement.classList.toggle("predict-true", revealed && input.value === truth);
         }
@@ -69,7 +69,7 @@
     input.addEventListener("input", () => (tell(), answered()));
     tell();
     const mark = (name, at) => {
-      const one = element("span", { className: `predict-at ${name}`, textContent: name === "truth" ? "true" : "yours" });
+      const one = element("span", { className: `predict-at ${name}`, textContent: name === "truth" ? say("true") : say("yours") });
       one.style.left = `${100 * Math.max(0, Math.min(1, part(at)))}%`;
       return one;
     };
@@ -93,7 +93,7 @@
   function writing(label, answered) {
     const node = element("textarea", { className: "predict-text", rows: 1, spellcheck: false });
     node.setAttribute("aria-label", label);
-    node.placeholder = "Your answer, in a few words";
+    node.placeholder = say("Your answer, in a few words");
     node.addEventListener("input", answered);
     return {
       node,
@@ -119,7 +119,7 @@
       const first = block.querySelector(":scope > p");
       first.id = `predict-${name}`;
       this.kept = new Kept(`predict ${name}`, `${first.textContent}${list?.textContent ?? ""}`);
-      this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/\.$/, "");
+      this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/[.。]$/, "");
       const answered = () => this.offer();
       if (list) this.way = choice(list, `predict-${name}`, answered);
       else if (from) this.way = scale(block.dataset, first.textContent, answered);
@@ -153,7 +153,10 @@
     get compared() {
       const { answer } = this.way;
       if (this.way.node.matches("textarea")) return "";
-      return answer === this.truth ? `You said so: ${answer}.` : `You said ${answer}. True is ${this.truth}.`;
+      const { truth } = this;
+      return answer === truth
+        ? say("You said so: {answer}.", { answer })
+        : say("You said {answer}. True is {truth}.", { answer, truth });
     }
 
     ask() {
@@ -167,7 +170,7 @@
       this.revealed = revealed;
       this.details.hidden = !revealed;
       this.details.open = revealed;
-      this.button.textContent = revealed ? "Ask me again" : "See";
+      this.button.textContent = revealed ? say("Ask me again") : say("See");
       this.status.textContent = revealed ? this.compared : "";
       this.way.show(this.truth, revealed);
       this.button.disabled = !revealed && this.way.answer === undefined;

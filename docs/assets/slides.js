@@ -79,7 +79,7 @@
   function go(to) {
     at = Math.min(Math.max(to, 0), slides.length - 1);
     slides.forEach((slide, i) => slide.classList.toggle("current", i === at));
-    place.textContent = `${at + 1} of ${slides.length}`;
+    place.textContent = say("{at} of {all}", { at: at + 1, all: slides.length });
     scrollTo(0, 0);
     fit();
     if (notes && !notes.closed) tellNotes();
@@ -101,7 +101,7 @@
   }
 
   function tellNotes() {
-    notes.document.title = `Notes, ${place.textContent}`;
+    notes.document.title = say("Notes, {place}", { place: place.textContent });
     const said = slides[at].querySelectorAll(".admonition.notes");
     notes.document.body.replaceChildren(place.textContent, ...[...said].map((one) => one.cloneNode(true)));
   }
@@ -150,13 +150,13 @@
   const button = document.createElement("button");
   button.type = "button";
   button.className = "md-button slides-begin";
-  button.textContent = "Show as slides";
+  button.textContent = say("Show as slides");
   button.addEventListener("click", () => present(true));
   const how = document.createElement("p");
   how.className = "slides-how";
   how.append(
     button,
-    " Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.",
+    ` ${say("Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.")}`,
   );
   slides[0].querySelector("h1").after(how);
 })();

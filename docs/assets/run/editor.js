@@ -171,7 +171,7 @@ class Editor {
     }
     this.code.spellcheck = false;
     const told = { role: "textbox", "aria-multiline": "true", autocapitalize: "off" };
-    told["aria-label"] = `${this.label} Tab indents, Escape leaves, Control and Enter runs it.`;
+    told["aria-label"] = `${this.label} ${say("Tab indents, Escape leaves, Control and Enter runs it.")}`;
     for (const [key, value] of Object.entries(told)) this.code.setAttribute(key, value);
     this.show(this.kept.text);
   }

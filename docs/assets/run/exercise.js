@@ -68,42 +68,44 @@
     return parts.map((part, i) => (i % 2 ? "" : element("span", { className: `said-${parts[i - 1] ?? 0}` }, part)));
   }
 
+  const GONE = "Python is gone, with all that was changed in it. The next run starts it anew.";
+
   class Exercise extends Runnable {
     constructor(block, page) {
       const { exercise, course } = block.dataset;
-      super(block, page, { name: "exercise", label: `Your file, ${exercise}.py.` });
+      super(block, page, { name: "exercise", label: say("Your file, {exercise}.py.", { exercise }) });
       this.name = exercise;
       const archives = course.split(" ").map((path) => new URL(path, location.href).href);
-      this.runButton("Check", () => ({
+      this.runButton(say("Check"), () => ({
         ...{ exercise, archives },
         ...{ files: this.files, columns: this.columns, language: document.documentElement.lang },
       }));
-      this.runButton("Run the file", () => ({ sources: [this.editor.source], files: this.files }));
-      this.button("Download", () => save(`${exercise}.py`, this.editor.source));
-      this.button("Download all", () => this.saveAll());
-      this.button("Open files", () => this.chooser.click());
+      this.runButton(say("Run the file"), () => ({ sources: [this.editor.source], files: this.files }));
+      this.button(say("Download"), () => save(`${exercise}.py`, this.editor.source));
+      this.button(say("Download all"), () => this.saveAll());
+      this.button(say("Open files"), () => this.chooser.click());
       this.chooser = element("input", { type: "file", accept: ".py", multiple: true, hidden: true });
       this.chooser.addEventListener("change", () => this.take(this.chooser.files));
-      this.again = this.button("Start again", () => this.editor.swap());
-      this.button("Restart Python", () => this.restart());
+      this.again = this.button(say("Start again"), () => this.editor.swap());
+      this.button(say("Restart Python"), () => this.restart());
       this.bar.append(this.chooser, this.status);
       this.report = element("pre", { className: "run-output run-report", tabIndex: 0, hidden: true });
-      this.report.setAttribute("aria-label", "What the checks say");
+      this.report.setAttribute("aria-label", say("What the checks say"));
       this.report.setAttribute("role", "region");
       this.output.before(this.report);
-      this.output.setAttribute("aria-label", "What your file prints");
+      this.output.setAttribute("aria-label", say("What your file prints"));
       this.skip();
       this.editor.numbered();
       this.editor.begin();
       this.editor.changed = () => this.offer();
       this.offer();
       const { checks } = this.editor.kept.state;
-      if (checks) this.status.textContent = `The last time, ${this.told(checks)}`;
+      if (checks) this.status.textContent = say("The last time, {told}", { told: this.told(checks) });
       this.hints([...document.querySelectorAll("#hints ~ details")]);
     }
 
     told([passed, total]) {
-      return `${passed} of ${total} checks passed.`;
+      return say("{passed} of {total} checks passed.", { passed, total });
     }
 
     begins() {
@@ -124,13 +126,13 @@
     restart() {
       if (this.running) return this.stopped();
       this.page.python.stop();
-      this.status.textContent = "Python is gone, with all that was changed in it. The next run starts it anew.";
+      this.status.textContent = say(GONE);
       return undefined;
     }
 
     // A way past the navigation for those who press Tab.
     skip() {
-      const link = element("a", { className: "md-skip", href: "#your-file", textContent: "Skip to your file" });
+      const link = element("a", { className: "md-skip", href: "#your-file", textContent: say("Skip to your file") });
       link.addEventListener("click", (event) => {
         event.preventDefault();
         this.code.focus();
@@ -148,7 +150,7 @@
     // back.
     offer() {
       const { edited, kept } = this.editor;
-      this.again.textContent = edited || kept.state.before === undefined ? "Start again" : "Bring mine back";
+      this.again.textContent = edited || kept.state.before === undefined ? say("Start again") : say("Bring mine back");
       this.again.disabled = !edited && kept.state.before === undefined;
     }
 
@@ -173,7 +175,7 @@
         taken.push(name);
       }
       this.chooser.value = ""; // so that the same file can be chosen again
-      this.status.textContent = `Taken in: ${taken.join(", ")}.`;
+      this.status.textContent = say("Taken in: {names}.", { names: taken.join(", ") });
     }
 
     // A hint appears once the one before it has been opened.

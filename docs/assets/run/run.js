@@ -8,9 +8,7 @@
 
 const running = (() => {
   const FROM_A_FILE =
-    "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server," +
-    " and open http://localhost:8000.";
-  const KEYS = "Tab indents, Escape leaves, Control and Enter runs.";
+    "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server, and open http://localhost:8000.";
 
   const here = new URL(".", document.currentScript.src);
   const site = new URL("../../", here).href; // of this version
@@ -34,14 +32,14 @@ const running = (() => {
         this.worker.postMessage(this.place);
       }
       // Whatever failed, the next run starts another worker.
-      const failed = (sentence) => {
+      const failed = (words) => {
         this.stop();
-        on.done(sentence);
+        on.done(words);
       };
       const hear = { ...on, failed };
       this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
       this.worker.onerror = ({ message }) =>
-        failed(`Python could not be started (${message || "the browser does not say why"}).`);
+        failed(["Python could not be started ({why}).", { why: message || say("the browser does not say why") }]);
       this.worker.postMessage(task);
     }
 
@@ -61,7 +59,7 @@ const running = (() => {
       this.bar = element("div", { className: "run-bar" });
       this.status = element("span", { className: "run-status", role: "status" });
       this.output = element("pre", { className: "run-output", tabIndex: 0, hidden: true });
-      this.output.setAttribute("aria-label", "Output");
+      this.output.setAttribute("aria-label", say("Output"));
       this.output.setAttribute("role", "region");
       block.append(this.bar, this.output);
       this.editor = new Editor(this.code, {
@@ -88,7 +86,7 @@ const running = (() => {
 
     run(button, task) {
       if (location.protocol === "file:") {
-        this.status.textContent = FROM_A_FILE;
+        this.status.textContent = say(FROM_A_FILE);
         return;
       }
       this.output.textContent = this.status.textContent = "";
@@ -96,15 +94,15 @@ const running = (() => {
       this.show(button);
       let result = "";
       this.page.python.run(task, {
-        doing: (what) => (this.status.textContent = what),
+        doing: (words) => (this.status.textContent = say(...words)),
         text: (text) => {
           this.output.hidden = false;
           this.output.append(text);
         },
         checked: (checks) => (result = this.checked(checks)),
-        done: (sentence) => {
-          const printed = this.output.hidden ? "Done; nothing printed." : "Done.";
-          this.status.textContent = sentence || result || printed;
+        done: (words) => {
+          const printed = this.output.hidden ? say("Done; nothing printed.") : say("Done.");
+          this.status.textContent = words ? say(...words) : result || printed;
           this.show();
         },
       });
@@ -112,7 +110,7 @@ const running = (() => {
 
     stopped() {
       this.page.python.stop();
-      this.status.textContent = "Stopped.";
+      this.status.textContent = say("Stopped.");
       this.show();
     }
 
@@ -122,7 +120,7 @@ const running = (() => {
       if (button) this.output.hidden = true;
       for (const { runs } of this.page.runnables) {
         for (const other of runs) {
-          other.textContent = other === button ? "Stop" : other.dataset.name;
+          other.textContent = other === button ? say("Stop") : other.dataset.name;
           other.disabled = Boolean(button) && other !== button;
         }
       }
@@ -131,26 +129,26 @@ const running = (() => {
 
   class Example extends Runnable {
     constructor(block, page, number) {
-      super(block, page, { name: `example ${number}`, label: "Example, editable." });
-      this.runButton("Run", () => ({ sources: this.page.upTo(this) }));
-      this.edits = this.button("Edit", () => (this.editor.open ? this.reset() : this.edit()));
+      super(block, page, { name: `example ${number}`, label: say("Example, editable.") });
+      this.runButton(say("Run"), () => ({ sources: this.page.upTo(this) }));
+      this.edits = this.button(say("Edit"), () => (this.editor.open ? this.reset() : this.edit()));
       this.bar.append(this.status);
       if (this.editor.kept.state.text !== undefined) this.begin();
     }
 
     begin() {
-      this.edits.textContent = "Undo edits";
+      this.edits.textContent = say("Undo edits");
       this.editor.begin();
     }
 
     edit() {
       this.begin();
-      this.status.textContent = KEYS;
+      this.status.textContent = say("Tab indents, Escape leaves, Control and Enter runs.");
       this.code.focus();
     }
 
     reset() {
-      this.edits.textContent = "Edit";
+      this.edits.textContent = say("Edit");
       this.editor.end();
     }
   }
@@ -181,9 +179,9 @@ const running = (() => {
     }
 
     promise({ runs, status }, host) {
-      const from = host === location.host ? "this site" : host;
-      const what = `${runs[0].textContent} loads Python and NumPy, about 10 MB, from ${from}, once.`;
-      status.textContent ||= what;
+      const from = host === location.host ? say("this site") : host;
+      const button = runs[0].textContent;
+      status.textContent ||= say("{button} loads Python and NumPy, about 10 MB, from {from}, once.", { button, from });
     }
 
     // The sources of the examples from the top of the page to this one.
@@ -201,8 +199,9 @@ const running = (() => {
 
   // --- the next page ------------------------------------------------------------------------------
 
-  // The parts that differ between two pages of the site. Slides need a page of their own.
-  const PARTS = ["skip", "logo", "header-topic", "container"].map((part) => `[data-md-component=${part}]`);
+  // The parts that differ between two pages of the site. Slides need a page of their own, and so does
+  // another language.
+  const PARTS = ["skip", "logo", "header-topic", "language", "container"].map((part) => `[data-md-component=${part}]`);
   let shown = location.pathname;
 
   // Replace this page by the next one: loading it would end Python.
@@ -219,7 +218,8 @@ const running = (() => {
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
     const [ours, theirs] = [document, next].map((one) => PARTS.map((part) => one.querySelector(part)));
     const slides = [document, next].some((one) => one.querySelector("meta[name=slides]"));
-    if (!response.ok || theirs.includes(null) || slides) {
+    const same = next.documentElement.lang === document.documentElement.lang;
+    if (!response.ok || theirs.includes(null) || slides || !same) {
       throw new Error("this page has to be loaded");
     }
     page?.leave();

@@ -5,7 +5,7 @@
 //      exercises.
 // Out: { doing } while it goes on, { text } for what is printed, { checked }, what the checks say (see
 //      exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
-//      has ended: { failed }, a sentence.
+//      has ended: { failed }, a sentence. Sentences are for `say` (words.js): [text, what stands in it].
 
 const PLACE = "/page"; // on Python's path by its full name: the working folder may change
 const SIGALRM = 14;
@@ -65,13 +65,13 @@ async function bytesOf(url) {
 }
 
 async function start(place) {
-  postMessage({ doing: "Loading Python ..." });
+  postMessage({ doing: ["Loading Python ..."] });
   const { loadPyodide } = await import(`${place.pyodide}pyodide.mjs`);
   const pyodide = await loadPyodide({ indexURL: place.pyodide });
   pyodide.setStdout(writer());
   pyodide.setStderr(writer());
   pyodide.setStdin({ error: true });
-  postMessage({ doing: "Loading NumPy ..." });
+  postMessage({ doing: ["Loading NumPy ..."] });
   // Without NumPy, plain Python still runs; an example that needs NumPy says so when it runs.
   await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
   pyodide.unpackArchive(await bytesOf(place.package), "wheel", { extractDir: PLACE });
@@ -79,7 +79,7 @@ async function start(place) {
   pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(source));
   pyodide.runPython(`import sys; sys.path[:0] = ["${PLACE}", "/course"]`);
   const driver = pyodide.pyimport("driver");
-  driver.tell_what_runs((line) => postMessage({ doing: `Still running, ${line} (Stop ends it)` }));
+  driver.tell_what_runs((line) => postMessage({ doing: ["Still running, {line} (Stop ends it)", { line }] }));
   pyodide.setInterruptBuffer(signals);
   return { pyodide, driver, archives: new Map() };
 }
@@ -94,7 +94,7 @@ async function done({ pyodide, driver, archives }, task) {
     // Each time: another exercise may have been here meanwhile.
     pyodide.unpackArchive(archives.get(archive), "zip", { extractDir: "/course" });
   }
-  postMessage({ doing: "Checking ..." });
+  postMessage({ doing: ["Checking ..."] });
   told = Date.now();
   const said = JSON.parse(driver.check("/course", task.exercise, task.columns, task.language));
   if (!said.missing) postMessage({ checked: said });
@@ -106,27 +106,28 @@ async function run(task) {
   try {
     ready = await python;
   } catch (error) {
-    const failed = `Python could not be loaded (${error.message}). The page can be read without.`;
-    return { failed };
+    const why = error.message;
+    return { failed: ["Python could not be loaded ({why}). The page can be read without.", { why }] };
   }
-  postMessage({ doing: "Running ..." });
+  postMessage({ doing: ["Running ..."] });
   printed = 0;
   let error, missing;
   try {
     [error, missing] = await done(ready, task);
   } catch (reason) {
     // The driver reports errors of the reader's code: this is an error of Python itself.
-    return { failed: `Python was ended by what it ran (${reason.message}). The next time it is started again.` };
+    const why = reason.message;
+    return { failed: ["Python was ended by what it ran ({why}). The next time it is started again.", { why }] };
   } finally {
     told = Infinity;
     send();
   }
   const [, other] = /^work\.(\d\d)/.exec(missing) ?? [];
   const sentence = other
-    ? `Nothing is written in exercise ${other} yet: this needs it.`
-    : `${missing} could not be loaded, so this cannot run here.`;
+    ? ["Nothing is written in exercise {other} yet: this needs it.", { other }]
+    : ["{missing} could not be loaded, so this cannot run here.", { missing }];
   if (missing === "numpy") return { failed: sentence }; // it may be there the next time
-  return { done: missing ? sentence : error && `Ended by ${error}.` };
+  return { done: missing ? sentence : error && ["Ended by {error}.", { error }] };
 }
 
 onmessage = async ({ data }) => {
