@@ -7,11 +7,12 @@ begin with an example have one.
 import re
 from html import unescape
 from typing import Any
+from unicodedata import east_asian_width
 
 from mkdocs.structure.pages import Page
 
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
-ENOUGH, MOST = 100, 200  # characters; search engines show about 160
+ENOUGH, MOST = 100, 200  # columns; search engines show about 160
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
@@ -28,11 +29,16 @@ def words(html: str) -> str:
 
 
 def beginning(text: str) -> str:
-    """Return the first sentences, at least ENOUGH characters and at most MOST."""
+    """Return the first sentences, at least ENOUGH columns and at most MOST."""
     said = ""
-    for sentence in re.findall(r".+?[.?!](?=\s|$)|.+$", text):
-        longer = f"{said} {sentence.strip()}".strip()
-        if said and (len(said) >= ENOUGH or len(longer) > MOST):
+    for sentence in re.findall(r".+?(?:[.?!](?=\s|$)|[。？！]”?)\s*|.+$", text):
+        longer = said + sentence
+        if said and (columns(said) >= ENOUGH or columns(longer.strip()) > MOST):
             break
         said = longer
-    return said
+    return said.strip()
+
+
+def columns(text: str) -> int:
+    """Return how wide a text is: a Chinese character takes two columns."""
+    return sum(1 + (east_asian_width(character) in "WF") for character in text)

@@ -15,16 +15,24 @@ from mkdocs.structure.pages import Page
 
 sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is not a package
 
+from edition import ENGLISH
+
 from course import read_course
 from grader.bundles import students, zipped
 
 LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 COURSE = "course-for-students.zip"
 WHEEL = "assets/run/gradcheck_ref-"  # as docs/hooks/run.py puts it there
-LINKS = """\
+LINKS = {
+    "en": """\
 To download: [the course for students]({course}), a folder to unpack, which needs only NumPy; and
 [the package]({wheel}), a wheel for `pip install`.
-"""
+""",
+    "zh": (
+        "下载：[学生版课程]({course})，解压即可使用，只需要 NumPy；"
+        "以及用于 `pip install` 的[本包 wheel 文件]({wheel})。\n"
+    ),
+}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -45,9 +53,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "://" in place:
         links = {"course": place + COURSE, "wheel": place + posixpath.basename(wheel)}
     else:
+        links = {"course": place + COURSE, "wheel": wheel}
         here = posixpath.dirname(page.file.src_uri) or "."
-        links = {
-            "course": posixpath.relpath(place + COURSE, here),
-            "wheel": posixpath.relpath(wheel, here),
-        }
-    return LINE.sub(lambda _: LINKS.format(**links), markdown)
+        for name, path in links.items():
+            shared = config.extra["above"]  # the files are in the English site
+            links[name] = ENGLISH + path if shared else posixpath.relpath(path, here)
+    return LINE.sub(lambda _: LINKS[config.theme["language"]].format(**links), markdown)

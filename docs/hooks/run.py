@@ -91,7 +91,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Add the addresses that the scripts of the page need."""
     (wheel,) = [file.url for file in files if file.src_uri.startswith(WHEELS + "gradcheck_ref-")]
     data = {
-        "root": get_relative_url("./", page.url),
+        "root": config.extra["above"] + get_relative_url("./", page.url),
         "package": wheel,
         "pyodide": config.extra["pyodide"],
     }

@@ -25,10 +25,10 @@ def folder(tmp_path_factory):
 def test_the_zip_is_small(folder):
     sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file()}
     pages = [size for path, size in sizes.items() if path.suffix == ".html"]
-    # Two indexes of the same words: a script for files, and data where start.py serves them.
+    # Two indexes of a language: a script for files, and data where start.py serves them.
     indexes = [size for path, size in sizes.items() if path.parent.name == "search"]
     assert sum(pages) / len(pages) < 51e3  # each page lists all pages
-    assert len(indexes) == 2
+    assert len(indexes) == 4
     assert max(indexes) / len(pages) < 8.5e3
     assert sum(sizes.values()) - sum(pages) - sum(indexes) < 1.8e6  # a third is the package
 
@@ -44,6 +44,18 @@ def test_pages_and_search_work_without_a_server(context, folder):
     tab.locator(".figure-live").first.wait_for()
     tab.locator(".md-footer__link--next").click()
     assert tab.url == (folder / "exercises/01_forward.html").as_uri()
+    assert watch.complaints == []
+
+
+def test_the_chinese_pages_and_their_search_work_without_a_server(context, folder):
+    watch = Watch(context, folder.as_uri())
+    tab = context.new_page()
+    tab.goto((folder / "stages/stage2_central.html").as_uri())
+    tab.locator(".md-header a[hreflang=zh]").click()
+    tab.wait_for_url((folder / "zh/stages/stage2_central.html").as_uri())
+    tab.locator(".figure-live").wait_for()
+    tab.get_by_placeholder("搜索").press_sequentially("上游梯度")
+    tab.locator(".md-search-result__link[href*=central]").first.wait_for()
     assert watch.complaints == []
 
 

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 
 import pytest
 
@@ -25,6 +26,24 @@ def name_of(source):
     return source.relative_to(DOCS).with_suffix("").as_posix()
 
 
+def place_of(source):
+    """Return the path of a page in the site."""
+    return re.sub(r"(^|/)index/$", r"\1", f"{name_of(source)}/")
+
+
+sys.path.append(str(DOCS / "hooks"))
+import in_step  # noqa: E402, the hooks are no package
+from describe import columns  # noqa: E402
+
+
+def text_of(source):
+    """Return the text of a page; a translation has its blocks from the original."""
+    text = source.read_text(encoding="utf-8")
+    if source not in in_step.translated():
+        return text
+    return in_step.filled(text, in_step.text_of(in_step.original_of(source)))
+
+
 # --- all pages -------------------------------------------------------------------------------
 
 # tests/docs/test_site.py says which examples the hook marks.
@@ -45,7 +64,7 @@ ASKED = """() => {
     cut: all("div.arithmatex, .md-typeset__scrollwrap")
       .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText),
     examples: all(".highlight.run code").map((one) => `${one.innerText.trimEnd()}\\n`),
-    buttons: all(".run-bar button").filter((one) => one.innerText === "Run").length,
+    buttons: all(".run-bar button").filter((one) => ["Run", "运行"].includes(one.innerText)).length,
   };
 }"""
 
@@ -55,17 +74,17 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     tab.goto("about:blank")  # the page before need not fit into a window of another width
     tab.set_viewport_size(WIDE)
     tab.emulate_media(color_scheme="light")
-    tab.goto(address if name_of(source) == "index" else f"{address}{name_of(source)}/")
+    tab.goto(address + place_of(source))
     examples = [
         lines_of(fence)
-        for fence in FENCE.finditer(MARKED(source.read_text(encoding="utf-8")))
+        for fence in FENCE.finditer(MARKED(text_of(source)))
         if ".run" in fence[0].partition("\n")[0]
     ]
     tab.wait_for_function("!document.querySelector('.arithmatex:not(:has(.katex))')")
     told = tab.evaluate(ASKED)
     (heading,), (said, shared) = told.pop("headings"), told.pop("described")
     assert "description:" not in heading, "its settings are not YAML"
-    assert 40 < len(said) <= 200
+    assert 40 < columns(said) <= 200
     assert told == {
         **{"formulas": [], "titled": True, "fits": True, "cut": []},
         **{"examples": examples, "buttons": len(examples)},

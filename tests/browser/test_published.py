@@ -78,14 +78,32 @@ def test_the_site_links_to_its_repository_and_does_not_track_readers(context, be
     assert watch.complaints == []
 
 
+def test_a_page_knows_its_translation_and_where_that_is_edited(context, below_a_path):
+    watch = Watch(context, below_a_path)
+    tab = context.new_page()
+    page = "stages/stage2_central/"
+    for here, there in ((page, f"zh/{page}"), (f"zh/{page}", page)):
+        tab.goto(below_a_path + here, wait_until="networkidle")
+        assert tab.locator("link[rel=canonical]").get_attribute("href") == SITE + here
+        assert tab.locator("head link[hreflang]").get_attribute("href") == SITE + there
+        card = tab.locator("meta[property='og:image']").get_attribute("content")
+        assert card == f"{SITE}assets/social/card.png"
+    edit = tab.locator("[rel=edit]").get_attribute("href")
+    assert edit == f"{REPOSITORY}/edit/main/docs/{page[:-1]}.md"
+    tab.goto(f"{below_a_path}zh/{page}")
+    edit = tab.locator("[rel=edit]").get_attribute("href")
+    assert edit == f"{REPOSITORY}/edit/main/docs/zh/{page[:-1]}.md"
+    assert watch.complaints == []
+
+
 # --- below a path ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("page", ["", "exercises/students/"])
+@pytest.mark.parametrize("page", ["", "exercises/students/", "zh/"])
 def test_the_course_and_the_package_can_be_downloaded(context, below_a_path, page):
     tab = context.new_page()
     tab.goto(below_a_path + page)
-    links = tab.locator("p:has-text('To download:') a")
+    links = tab.locator("p:has-text('To download:') a, p:has-text('下载：') a")
     files = [tab.request.get(one.evaluate("link => link.href")) for one in links.all()]
     course, wheel = (zipfile.ZipFile(io.BytesIO(file.body())).namelist() for file in files)
     assert "exercises/run.py" in course

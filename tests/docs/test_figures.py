@@ -512,6 +512,7 @@ def figures_on_pages():
     return [
         (name, line)
         for page in DOCS.rglob("*.md")
+        if "zh" not in page.parts
         for line in page.read_text(encoding="utf-8").splitlines()
         for name in re.findall(r"data-figure=\"?(\w+)", line)
     ]
