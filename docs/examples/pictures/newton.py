@@ -36,9 +36,9 @@ def files():
         parts.append(drawing.curve(points, colour, "7 3" if forgets else ""))
         parts += [drawing.dot(*point, colour) for point in points]
     for at, size, words, colour in (
-        (5, 2e-7, "with the right Hessian", drawing.BLUE),
-        (10, 4, "with a factor forgotten", drawing.RED),
+        (5, 2e-7, "run A", drawing.BLUE),
+        (12, 1.5, "run B", drawing.RED),
     ):
         parts.append(drawing.text(x(at), y(size), words, colour, "start"))
-    title = "How fast Newton's method arrives, with a right and with a wrong Hessian"
+    title = "How fast Newton's method arrives, in two runs"
     return {"newton.svg": drawing.picture(title, parts, font=15)}
