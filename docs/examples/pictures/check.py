@@ -79,7 +79,7 @@ def scale(top, longest, shortest):
             drawing.line(x(bar), y - 12, x(bar), y + 12, drawing.BLUE, width=3),
             drawing.line(x(bar), y, x(3 * bar), y, drawing.BLUE, "3 3", width=3),
             drawing.text(
-                LEFT + 8, y - 16, f"bar at step {h:.0e}".replace("e-0", "e-"), drawing.BLUE, "start"
+                LEFT + 8, y - 16, f"bar at step {h:.1e}".replace("e-0", "e-"), drawing.BLUE, "start"
             ),
             drawing.dot(x(off), y, drawing.RED),
             drawing.text(x(off) + 12, y + 7, "refused", drawing.RED, "start"),
