@@ -33,7 +33,8 @@ def panel(f, slope, here, h, x, *, both=False):
         line = [(x(t), y(value + steep * (t - at))) for t in ends]
         parts.append(drawing.curve(line, colour, dashes))
 
-    places = [k / 100 - END for k in range(301)]
+    fine = 1 if h < 1e-9 else 10  # stairs have corners
+    places = [k / 100 - END for k in range(0, 301, fine)]
     curve = [(x(t), y(height(t))) for t in places if abs(height(t)) <= TALL]
     parts = [drawing.curve(curve, drawing.GREY)]
     straight(1 if slope > 0 else -1, drawing.BROWN, "9 3 2 3")
