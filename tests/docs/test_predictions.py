@@ -345,7 +345,7 @@ def ask_choosing_too_short():
     assert found.step == pytest.approx(steps[2])
     rounding = 4 * 2.0**-52 * (resonance(x) + abs(x * found.value)) / found.step
     assert 1e-9 * abs(found.value) < found.error < 2 * rounding
-    return "rounding was the larger part of its error bar"
+    return "its bar was mostly rounding"
 
 
 @asked
