@@ -56,6 +56,43 @@ def test_a_word_is_explained_where_a_student_first_meets_it(words):
     assert f"{{ #{anchor} }}" in (DOCS / "glossary.md").read_text(encoding="utf-8")
 
 
+# Terms of the check, on the way through *Learn* and *Check*.
+CHECK = re.search(r"^  - Check:\n((?: {6}.*\n)+)", CONFIGURATION, re.MULTILINE)[1]
+GUIDE = [*PATH, *(DOCS / page for page in re.findall(r": (\S+\.md)$", CHECK, re.MULTILINE))]
+TERMS = {
+    r"\bresiduals?\b": "residual",
+    r"\bits \W*units?\b|\bunits? of its own": "unit",
+    r"\bresolution\b": "resolution",
+    r"\b(?:un)?settled\b": "settled",
+    r"\b(?:an?|one|two|each|per|every) \W*draws?\b": "draw",
+    r"\bbudget\b": "budget",
+    r"\bfaults?\b": "fault",
+    r"\bfloor\b": "floor",
+    r"\bstencil\b": "stencil",
+    r"\btypical\b": "typical",
+    r"\bwitness(?:es)?\b": "witness",
+}
+
+
+def sentences_of(page):
+    """Return the prose of a page without settings, tables and addresses but the glossary's."""
+    text = re.sub(r"\A---\n.*?\n---\n", "", prose_of(page), flags=re.DOTALL)
+    text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    return re.sub(r"\]\((?!\S*glossary\.md)[^)]*\)", "]", text)
+
+
+@pytest.mark.parametrize("words", TERMS)
+def test_a_term_of_the_check_has_an_entry_with_an_example_and_is_explained_at_first(words):
+    anchor = TERMS[words]
+    glossary = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    entry = re.search(rf"{{ #{anchor} }}\n((?:.+\n)+)", glossary)[1]
+    assert "for example" in entry.lower()
+    pages = [text for text in map(sentences_of, GUIDE) if re.search(words, text, re.IGNORECASE)]
+    if pages:  # else it is for the reference only
+        said = first_paragraph_with(words, pages)
+        assert f"glossary.md#{anchor})" in said or re.search(rf"\*{anchor}", said)
+
+
 def test_a_word_that_is_used_before_it_is_explained_is_noticed():
     pages = ["A tie.\n\nNo kink.", "A [kink](glossary.md#kink) is ..."]
     assert first_paragraph_with("kink", pages) == "No kink."
