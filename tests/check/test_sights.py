@@ -52,6 +52,18 @@ def test_a_mistake_that_no_repair_mends_gets_no_name(cast):
     assert [one.kind for one in report.diagnoses] == []
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_where_noise_is_loud_more_lines_show_the_repair(seed):
+    """Ten lines refuse a doubled gradient in 8 bits, but do not show that half is right."""
+    rng, cast = np.random.default_rng(seed), SHORT["bfloat16"]
+    f, vjp = tanh_layer(cast)
+    x, w, u = (rng.normal(size=(16, 16)).astype(np.float32) / scale for scale in (1, 4, 1))
+    gx, gw = vjp(u, x, w)
+    report = check_gradient(lambda x, w: np.sum(cast(u * f(x, w))), (x, w), (2 * gx, gw))
+    assert [(one.kind, one.subject) for one in report.diagnoses] == [("factor", "x")]
+    assert report.inputs[0].lines == 20
+
+
 def test_a_diagnosis_of_a_large_input_calls_f_no_more_often():
     calls = []
 

@@ -30,8 +30,9 @@ SHORT = 1e-10
 # The spacing of float16; that of bfloat16 is longer.
 SIXTEEN_BITS = 2.0**-10
 
-# A wrong claim is usually clear after FEW lines. MANY are measured before a pass, and then twice as
-# many, and again, if that decides nothing.
+# A wrong claim is usually clear after FEW lines; twice as many show which repair is right, where
+# noise is loud. MANY are measured before a pass, and then twice as many, and again, if that decides
+# nothing.
 FEW, MANY = 10, 40
 
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
@@ -46,6 +47,9 @@ ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 # TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
 # an error of ROUNDINGS times the noise of f is refused.
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
+
+# A repair is right if it leaves surely less than this part of the error, squared.
+REPAIRED = 0.1
 
 # A mistake has at least this part of its square at a step far shorter.
 STAYS = 0.7
@@ -173,6 +177,8 @@ class Group:
             ]
             mistaken = [self._mistaken(*one) for one in zip(squares, groups, strict=True)]
             if True in mistaken:
+                if count_of == 1 and count == FEW and self._hides_repairs(squares):
+                    self.measure(2 * FEW)
                 return [self._whole(0, squares, FAIL)] if count_of == 1 else None
             found = [self._whole(i, squares) for i in range(count_of)]
             if count >= MANY and any(one.code == PASS for one in found):
@@ -216,6 +222,11 @@ class Group:
             return None
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
         return True if self._exceeds(closer, refused) and quiet else None
+
+    def _hides_repairs(self, squares: Sequence[Square]) -> bool:
+        """Whether noise would hide that a repair of the claim is right."""
+        low, left = quantiles(len(self.lines), self.upstreams)[0], REPAIRED
+        return any(one.doubt(left * one.error) > low * left * one.error for one in squares)
 
     @QUIETLY
     def _is_literal(self, found: Square) -> bool:
