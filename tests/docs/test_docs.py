@@ -155,7 +155,7 @@ SHORT = 155
 LOOKED_UP = {
     "docs/check/unsure.md": 225,
     "docs/check/your_function.md": 290,
-    "docs/glossary.md": 235,
+    "docs/glossary.md": 245,
     "docs/reference/rules.md": 190,
     "docs/exercises/new_exercise.md": 181,  # a recipe, to be run block by block
     "docs/judge.md": 170,
