@@ -535,6 +535,54 @@ def test_every_picture_is_on_a_page():
     assert [path.name for path in FOLDER.glob("*.svg") if path.name not in lines] == []
 
 
+# A page that explains an idea shows it; what is a boxful of words does not count.
+IDEAS = [
+    *(f"stages/{path.stem}" for path in sorted((DOCS / "stages").glob("*.md"))),
+    *("choosing_the_step", "kill_matrix", "wild"),
+    *(
+        f"check/{name}"
+        for name in (
+            *("a_million_parameters", "how_it_decides", "in_low_precision", "kinks", "noise"),
+            *("reading_a_report", "second_order", "unsure", "what_a_point_hides", "what_is_wrong"),
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("page", IDEAS)
+def test_every_page_of_ideas_has_a_picture(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^!\[.+\]\(\S*assets/figures/\w+\.svg\)", text, re.MULTILINE)
+    assert shown or re.search(r"^<div data-figure=", text, re.MULTILINE)
+
+
+# {colour: the same in the dark}, as the variables of the live figures say.
+VARIABLES = re.findall(
+    r"(--\w+): (#[0-9a-f]{6});", (FOLDER / "figures.css").read_text(encoding="utf-8")
+)
+COLOUR = re.compile(r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(")
+NAMED = re.compile(r"(?:fill|stroke)=\"(?!none|#|url)[^\"]+\"")
+
+
+def test_no_figure_has_a_colour_of_its_own(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "examples")
+    drawing = importlib.import_module("pictures.drawing")
+    light = {name: colour for name, colour in reversed(VARIABLES)}
+    dark = dict(VARIABLES)
+    assert all(light[name] != dark[name] for name in light), "each variable has two colours"
+    for script in FOLDER.glob("*.js"):
+        assert COLOUR.findall(script.read_text(encoding="utf-8")) == [], script.name
+    rules = (FOLDER / "figures.css").read_text(encoding="utf-8")
+    rules = re.sub(r"--\w+: #[0-9a-f]{6};", "", rules)
+    assert COLOUR.findall(rules) == []
+    # Pictures are inverted in the dark (assets/site.css): they have the light colours, and greys.
+    allowed = {*light.values(), drawing.BLACK, drawing.GREY, drawing.PALE, drawing.FAINT, "#ffffff"}
+    for picture in FOLDER.glob("*.svg"):
+        text = picture.read_text(encoding="utf-8")
+        assert set(COLOUR.findall(text)) <= allowed, picture.name
+        assert NAMED.findall(text) == [], picture.name
+
+
 def test_every_picture_has_a_description():
     pictures = [line for _, line in figures_on_pages() if line.startswith("!")]
     assert [line for line in pictures if len(re.match(r"!\[(.*)\]\(", line)[1]) <= 60] == []

@@ -6,7 +6,7 @@ WIDTH, HEIGHT = 680, 400
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 16, 48
 
 BLUE, RED, GREEN, BROWN = "#3949ab", "#b71c1c", "#1b6b28", "#7a4f00"
-BLACK, GREY, PALE = "#212121", "#757575", "#e0e0e0"
+BLACK, GREY, PALE, FAINT = "#212121", "#757575", "#e0e0e0", "#f5f5f5"
 
 
 class Axis:

@@ -44,7 +44,7 @@ def panel(left, h, step, words):
     said = f"slope {found:.{digits}f} ± {bar:.{digits}f}"
     middle = left + SIDE / 2
     return [
-        drawing.box(left, TOP, SIDE, SIDE, "#f5f5f5"),
+        drawing.box(left, TOP, SIDE, SIDE, drawing.FAINT),
         drawing.region(fan, drawing.BROWN),
         drawing.curve(points, drawing.BLUE),
         drawing.text(middle, TOP - 14, words),
