@@ -40,8 +40,8 @@ export async function loadPyodide() {
       tell_what_runs() {},
       write: (_, given) => (files = given),
       run: (sources) => answer({ sources }),
-      check(_, exercise, columns) {
-        const task = { archives, files, exercise, columns };
+      check(_, exercise, columns, language) {
+        const task = { archives, files, exercise, columns, language };
         archives = [];
         return answer(task).toJs();
       },

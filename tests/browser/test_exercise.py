@@ -94,6 +94,12 @@ def test_a_student_makes_a_mistake_and_corrects_it(exercise):
     assert "Every check passes." in said
 
 
+def test_the_checks_speak_the_language_of_the_page(exercise):
+    exercise.tab.evaluate("document.documentElement.lang = 'zh'")
+    said = exercise.write(WRONG).press("Check", "0 of 6 checks passed.")
+    assert "  请看      f 的增量要除以步长；你在哪里除的？\n" in said
+
+
 def test_what_a_file_prints_never_hides_the_verdict(exercise):
     said = exercise.write("print(list(range(50_000)))\n" + WRONG).press("Check", "0 of 6 checks")
     assert "look at   the rise of f is divided by the step" in said
