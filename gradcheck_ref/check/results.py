@@ -20,8 +20,8 @@ ALL_STEPS = 42
 # fails by chance. Half of an exact jump counts only once.
 FAIL_BARS = 3.0
 
-# Fewer random lines miss a wrong entry with more than 1 %: too much for a pass, or to confirm a
-# repair.
+# Fewer random lines may miss a wrong entry with a probability above 1 %: too much for a pass, or to
+# confirm a repair.
 FEWEST_LINES = 7
 
 

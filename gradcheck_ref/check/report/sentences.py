@@ -64,9 +64,12 @@ def _passed(report: Any) -> Iterator[str]:
     count = f"all {of} entries agree" if n == of > 1 else entries_that(n, of, "agrees", "agree")
     used, certificate = f", using {_share(report)} of the allowed error", report.certificate
     if certificate and certificate.entries:
+        # Lines miss every error below their limit. An entry that is vouched for may be off so much.
+        all_vouched = certificate.vouched == certificate.entries
+        missed = "a wrong entry" if all_vouched else "an error above the limit in the next line"
         used = (
             f", {f'{certificate.entries} of them ' if report.on_axes else ''}measured together "
-            f"along {random_lines(certificate)}, which miss a wrong entry at most one time in "
+            f"along {random_lines(certificate)}, which miss {missed} at most one time in "
             f"{1 / certificate.chance:,.0f}"
         )
     if report.by_whole:
