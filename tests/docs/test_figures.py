@@ -192,31 +192,25 @@ def drawn_digits(monkeypatch):
     return importlib.import_module("pictures.digits")
 
 
-def test_the_digits_are_those_of_python_and_of_the_picture(drawn_digits):
-    for formula, difference in FORMULAS.items():
-        for name in ("reciprocal", "root"):
-            found = numbers(f"figures.digits.lines({{formula: '{formula}', name: '{name}'}})")
-            texts = [
-                f"{difference(EXACT[name][0], 0.7, h=float(h)):.12f}" for h in drawn_digits.STEPS
-            ]
-            shared = drawn_digits.agreeing(texts)
-            words = drawn_digits.words(shared)
-            assert [tuple(line.values()) for line in found] == list(
-                zip(drawn_digits.STEPS, texts, shared, words, strict=True)
-            )
+def digits_of(difference, f, steps):
+    """Return the slope of f at 0.7 as the figure writes it, for each step."""
+    return [f"{difference(f, 0.7, h=float(h)):.12f}" for h in steps]
+
+
+@pytest.mark.parametrize("name", ["reciprocal", "root"])
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_the_digits_are_those_of_python_and_of_the_picture(drawn_digits, formula, name):
+    texts = digits_of(FORMULAS[formula], EXACT[name][0], drawn_digits.STEPS)
+    shared = drawn_digits.agreeing(texts)
+    rows = zip(drawn_digits.STEPS, texts, shared, drawn_digits.words(shared), strict=True)
+    found = numbers(f"figures.digits.lines({{formula: '{formula}', name: '{name}'}})")
+    assert [tuple(line.values()) for line in found] == list(rows)
 
 
 def test_a_better_formula_has_more_digits_that_agree(drawn_digits):
-    best = {
-        formula: max(
-            drawn_digits.agreeing(
-                [f"{difference(EXACT['reciprocal'][0], 0.7, h=float(h)):.12f}" for h in STEPS]
-            )
-        )
-        for formula, difference in FORMULAS.items()
-        for STEPS in [drawn_digits.STEPS]
-    }
-    assert best["forward"] < best["central"] < best["five-point"]
+    f, steps = EXACT["reciprocal"][0], drawn_digits.STEPS
+    best = [max(drawn_digits.agreeing(digits_of(one, f, steps))) for one in FORMULAS.values()]
+    assert best[0] < best[1] < best[2]
 
 
 def test_digits_agree_from_the_left_with_the_better_neighbor(drawn_digits):
