@@ -53,7 +53,7 @@ def test_the_chinese_pages_and_their_search_work_without_a_server(context, folde
     tab.goto((folder / "stages/stage2_central.html").as_uri())
     tab.locator(".md-header a[hreflang=zh]").click()
     tab.wait_for_url((folder / "zh/stages/stage2_central.html").as_uri())
-    tab.locator(".figure-live").wait_for()
+    tab.locator(".figure-live").last.wait_for()
     tab.get_by_placeholder("搜索").press_sequentially("上游梯度")
     tab.locator(".md-search-result__link[href*=central]").first.wait_for()
     assert watch.complaints == []

@@ -274,6 +274,21 @@ def test_what_breaks_a_rule_is_noticed(rule):
     assert not re.search(pattern, words_of(right))
 
 
+# --- the navigation --------------------------------------------------------------------------
+
+
+def test_each_part_of_the_navigation_has_a_name_and_no_name_is_left_over():
+    english, chinese = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("mkdocs.yml", "mkdocs.zh.yml")
+    )
+    navigation = re.search(r"^nav:\n((?: .*\n)+)", english, re.MULTILINE)[1]
+    parts = re.findall(r"^ +- (.+):$", navigation, re.MULTILINE)
+    titles = re.findall(r"^ +- (.+?):(?: .*)?$", navigation, re.MULTILINE)
+    names = re.search(r"^  names:\n((?: {4}.*\n)+)", chinese, re.MULTILINE)[1]
+    named = re.findall(r"^ {4}(.+): .", names, re.MULTILINE)
+    assert set(parts) <= set(named) <= set(titles)
+
+
 # --- what the scripts say --------------------------------------------------------------------
 
 WORDS = (DOCS / "assets/words.zh.js").read_text(encoding="utf-8")
