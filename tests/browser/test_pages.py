@@ -54,6 +54,7 @@ MARKED = runpy.run_path(str(DOCS / "hooks" / "run.py"))["on_page_markdown"]
 ASKED = """() => {
   const all = (what) => [...document.querySelectorAll(what)];
   const said = (name) => document.querySelector(name)?.content;
+  all("details").forEach((one) => (one.open = true)); // what is folded is of the page, too
   const { scrollWidth } = document.documentElement;
   return {
     headings: all("h1").map((one) => one.innerText),

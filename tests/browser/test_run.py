@@ -21,7 +21,7 @@ class Example:
     def __init__(self, tab, number):
         self.tab = tab
         self.code = tab.locator(".highlight.run code").nth(number)
-        bar = tab.locator(".run-bar").nth(number)
+        bar = tab.locator(".run-bar:not(.predict *)").nth(number)
         self.button = bar.locator("button").first
         self.editor = bar.locator("button").last
         self.status = bar.locator(".run-status")
@@ -72,6 +72,24 @@ def test_the_examples_above_run_first_quietly_and_from_a_clean_slate(example):
     example(1).write("a.append(2)")
     assert example(2).write("print(a)").run() == "[1, 2]\n"
     assert example(2).run() == "[1, 2]\n"
+
+
+FOLD = """one => {
+  const fold = document.createElement('details');
+  one.before(fold);
+  fold.append(one);
+}"""
+UNFOLD = "one => { one.closest('details').replaceWith(one) }"
+
+
+def test_an_example_that_is_folded_runs_before_those_below(example):
+    example(0).write("a = 1")
+    folded = example(0).tab.locator(".highlight.run").first
+    folded.evaluate(FOLD)
+    try:
+        assert example(1).write("print(a)").run() == "1\n"
+    finally:
+        folded.evaluate(UNFOLD)
 
 
 def test_a_traceback_shows_the_reader_s_lines_and_no_others(example):

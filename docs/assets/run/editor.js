@@ -152,8 +152,9 @@ class Editor {
     });
   }
 
+  // What is folded has no innerText.
   get source() {
-    return this.code.innerText.replaceAll("\u00a0", " ");
+    return (this.code.innerText || this.code.textContent).replaceAll("\u00a0", " ");
   }
 
   get edited() {
