@@ -592,3 +592,17 @@ def test_a_longer_step_suits_the_central_difference():
         return steps[np.argmin(errors)]
 
     assert best(central_difference) == pytest.approx(1000 * best(forward_difference))
+
+
+def test_torch_has_three_slopes_of_relu_at_zero():
+    """The page on kinks says so."""
+    torch = pytest.importorskip("torch")
+    zero = torch.zeros(())
+
+    def slope(f):
+        x = torch.zeros((), requires_grad=True)
+        f(x).backward()
+        return x.grad.item()
+
+    ways = torch.relu, lambda x: x.clamp(min=0), lambda x: torch.maximum(x, zero)
+    assert [slope(f) for f in ways] == [0, 1, 0.5]

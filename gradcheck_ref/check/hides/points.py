@@ -103,7 +103,7 @@ def hard_points(
     -----
     Cost: no evaluation of f. A point may be at a kink of f, where a check is *unsure*, or outside
     of the domain, such as zeros for a logarithm: leave such points out by their names. At an
-    optimum, such as zeros for ``x**2``, a check is *unsure*, too: give `assert_gradient`
+    optimum, such as zeros for ``cos``, a check is *unsure*, too: give `assert_gradient`
     ``unsure="pass"``. If a test fails inside a loop over these points, the pytest plugin says at
     which one. It cannot tell if you put the points into a list first.
 
