@@ -65,7 +65,17 @@
   // A text for a terminal, whose colors become classes: green 32, red 31, bold 1.
   function coloured(text) {
     const parts = text.split(/\x1b\[(\d+)m/);
-    return parts.map((part, i) => (i % 2 ? "" : element("span", { className: `said-${parts[i - 1] ?? 0}` }, part)));
+    return parts.map((part, i) =>
+      i % 2 ? "" : element("span", { className: `said-${parts[i - 1] ?? 0}` }, ...inColumns(part)),
+    );
+  }
+
+  // Chinese before a gap gets two columns for each character, as in a terminal: fonts differ.
+  function inColumns(text) {
+    return text.split(/([\u2e80-\uffef]+ {2,})/).map((part, i) => {
+      const wide = part.trimEnd().length;
+      return i % 2 ? element("span", { className: "said-wide", style: `width: ${part.length + wide}ch` }, part) : part;
+    });
   }
 
   const GONE = "Python is gone, with all that was changed in it. The next run starts it anew.";
