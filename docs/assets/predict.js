@@ -181,7 +181,7 @@
       for (const one of (this.block.dataset.sets ?? "").split(",").filter(Boolean)) {
         const [label, value] = one.split("=").map((part) => part.trim());
         const named = [...document.querySelectorAll(".figure-control label")];
-        const control = named.find(({ textContent }) => textContent === label)?.control;
+        const control = named.find(({ textContent }) => textContent === say(label))?.control;
         if (!control) continue;
         control.value = value;
         control.dispatchEvent(new Event(control.matches("select") ? "change" : "input"));

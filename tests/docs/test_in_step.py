@@ -292,24 +292,32 @@ def test_each_part_of_the_navigation_has_a_name_and_no_name_is_left_over():
 # --- what the scripts say --------------------------------------------------------------------
 
 WORDS = (DOCS / "assets/words.zh.js").read_text(encoding="utf-8")
-SCRIPTS = [*(DOCS / "assets").glob("*.js"), *(DOCS / "assets/run").glob("*.js")]
+SCRIPTS = [path for path in (DOCS / "assets").rglob("*.js") if "katex" not in path.parts]
+FIGURES = [path for path in SCRIPTS if path.parent.name == "figures"]
 STRING = r'"((?:[^"\\]|\\.)*)"'
 ENTRY = re.compile(rf"^ {{2}}(?:{STRING}|(\w+)):\s+{STRING},$", re.MULTILINE)
-SAID = re.compile(rf"\bsay\(\s*{STRING}|failed\(\[\s*{STRING}|const [A-Z_]+ =\s+{STRING};")
+SAID = re.compile(rf"\bsay\(\s*{STRING}|failed\(\[\s*{STRING}")
 SENT = re.compile(rf"\[{STRING}(?:, \{{|\])")  # by the worker
 
 
 def said_in(script):
     """Return the texts that a script gives to `say`, or keeps or sends for it."""
     text = script.read_text(encoding="utf-8")
-    found = [*SAID.findall(text), *(SENT.findall(text) if script.name == "worker.js" else ())]
-    return {"".join(groups) for groups in found} - {"/page"}
+    kept = [rf"const {name} =\s+{STRING};" for name in re.findall(r"\bsay\(([A-Z]\w*)", text)]
+    found = ["".join(groups) for groups in SAID.findall(text)]
+    found += [re.search(constant, text)[1] for constant in kept]
+    return {*found, *(SENT.findall(text) if script.name == "worker.js" else ())} - {"/page"}
 
 
 def test_all_that_the_scripts_say_is_translated_and_nothing_else():
     known = {quoted or plain: translation for quoted, plain, translation in ENTRY.findall(WORDS)}
     said = set().union(*map(said_in, SCRIPTS))
-    assert sorted(known) == sorted(said)
+    assert said - set(known) == set()
+    # Names and labels are given to kit.js, which translates those that it can.
+    text = "".join(path.read_text(encoding="utf-8") for path in FIGURES)
+    named = {"measured, forward", "measured, central"}
+    left_over = set(known) - said - named
+    assert [one for one in left_over if not re.search(rf'["\s]{re.escape(one)}[":]', text)] == []
     gap = re.compile(r"\{\w+\}")
     gaps = {text: (set(gap.findall(text)), set(gap.findall(known[text]))) for text in known}
     assert {text: both for text, both in gaps.items() if both[0] != both[1]} == {}

@@ -49,8 +49,10 @@ figures.add("digits", (live) => {
     const best = found.filter(({ word }) => word === "agree");
     const count = ({ text, agree }) => text.slice(0, agree).replace(/\D/g, "").length;
     const digits = Math.max(...best.map(count));
-    const from = best.length > 1 ? `${best[0].h} to ${best.at(-1).h}` : best[0].h;
-    status.textContent = `${state.formula}: up to ${digits} digits agree, at h = ${from}.`;
+    const [low, high] = [best[0].h, best.at(-1).h];
+    const from = best.length > 1 ? say("{low} to {high}", { low, high }) : low;
+    const words = { formula: say(state.formula), digits, from };
+    status.textContent = say("{formula}: up to {digits} digits agree, at h = {from}.", words);
     table.show(
       found.map(({ h, text, agree, word }) => [
         h,

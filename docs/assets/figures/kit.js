@@ -30,6 +30,9 @@ const figures = (() => {
     return String(Number(value.toPrecision(digits)));
   }
 
+  // Names, headings and labels are given in English, and shown in the language of the page.
+  const said = (part) => (typeof part === "string" ? say(part) : part);
+
   // --- controls ---------------------------------------------------------------------------------
 
   let ids = 0;
@@ -39,7 +42,7 @@ const figures = (() => {
     return html(
       "div",
       { class: "figure-control" },
-      html("label", { for: control.id }, label),
+      html("label", { for: control.id }, said(label)),
       control,
       ...more,
     );
@@ -67,7 +70,7 @@ const figures = (() => {
 
   // One of several options: [value, text for the reader].
   function choice(label, options, value, changed) {
-    const choose = ([key, text]) => html("option", { value: key }, text);
+    const choose = ([key, text]) => html("option", { value: key }, said(text));
     const select = html("select", {}, ...options.map(choose));
     const set = (other) => (select.value = other);
     select.addEventListener("change", () => changed(select.value));
@@ -81,11 +84,11 @@ const figures = (() => {
   // A table whose body is written again at every change: rows of cells, the first one a heading.
   function table(caption, headings) {
     const body = html("tbody");
-    const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, text)));
+    const head = html("tr", {}, ...headings.map((text) => html("th", { scope: "col" }, said(text))));
     const node = html(
       "table",
       { class: "figure-table" },
-      html("caption", {}, caption),
+      html("caption", {}, said(caption)),
       html("thead", {}, head),
       body,
     );
@@ -93,8 +96,8 @@ const figures = (() => {
       html(
         "tr",
         {},
-        html("th", { scope: "row" }, first),
-        ...cells.map((cell) => html("td", {}, cell)),
+        html("th", { scope: "row" }, said(first)),
+        ...cells.map((cell) => html("td", {}, said(cell))),
       );
     return { node, show: (rows) => body.replaceChildren(...rows.map(row)) };
   }
@@ -116,7 +119,7 @@ const figures = (() => {
   // An empty picture that is drawn again whenever its width changes: text keeps its size on a phone.
   // `part` is the share of the usual height, for a picture below another one.
   function canvas(parent, label, draw, part = 1) {
-    const picture = svg("svg", { role: "img", "aria-label": label });
+    const picture = svg("svg", { role: "img", "aria-label": said(label) });
     parent.append(picture);
     const redraw = () => {
       const width = Math.max(260, Math.round(picture.clientWidth || parent.clientWidth));
@@ -147,11 +150,11 @@ const figures = (() => {
     }
     const middle = (top + bottom) / 2;
     grid.append(
-      svg("text", { x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, across.label),
+      svg("text", { x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, said(across.label)),
       svg(
         "text",
         { transform: `translate(13 ${middle}) rotate(-90)`, "text-anchor": "middle" },
-        up.label,
+        said(up.label),
       ),
     );
     const inside = svg("g", { "clip-path": `url(#${id})` });
@@ -163,7 +166,7 @@ const figures = (() => {
   function key(ink, name, mark = { x1: 0, x2: 32, y1: 5, y2: 5 }) {
     const shape = svg("r" in mark ? "circle" : "line", { class: "ink dashed", ...mark });
     const sign = svg("svg", { class: ink, viewBox: "0 0 32 10", "aria-hidden": "true" }, shape);
-    return html("span", { class: "figure-key" }, sign, name);
+    return html("span", { class: "figure-key" }, sign, said(name));
   }
 
   const path = (points) => points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");

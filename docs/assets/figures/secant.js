@@ -70,9 +70,9 @@ figures.add("secant", (live) => {
 
   const status = html("p", { role: "status" });
   const says = {
-    pass: () => "the claim is within. PASS",
-    fail: (off) => `the claim is ${off} away. FAIL`,
-    unsure: () => "the claim is within, and so are others. UNSURE: take a shorter step",
+    pass: () => say("the claim is within. PASS"),
+    fail: (off) => say("the claim is {off} away. FAIL", { off }),
+    unsure: () => say("the claim is within, and so are others. UNSURE: take a shorter step"),
   };
 
   function changed() {
@@ -80,9 +80,9 @@ figures.add("secant", (live) => {
     const seen = measured(state.formula, state.h);
     const told = verdict(seen, slope);
     const off = short(Math.abs(seen.value - slope));
-    status.replaceChildren(
-      `Measured ${short(seen.value, 4)} ± ${short(seen.bar)}, claimed ${short(slope, 4)}: ${says[told](off)}.`,
-    );
+    const [value, bar, claim] = [short(seen.value, 4), short(seen.bar), short(slope, 4)];
+    const words = { value, bar, claim, verdict: says[told](off) };
+    status.textContent = say("Measured {value} ± {bar}, claimed {claim}: {verdict}.", words);
     status.className = { pass: "passes", fail: "fails", unsure: "unsure" }[told];
     redraw();
   }

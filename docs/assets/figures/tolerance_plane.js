@@ -46,6 +46,8 @@ figures.add("tolerance_plane", (live) => {
     each: "both, each tested alone",
     sum: "both added: atol + rtol × |numeric|",
   };
+  const SAID =
+    "Analytic {analytic}, numeric {numeric}: off by {off}, relative error {relative}. The rule shown ({rule}) allows {bound}: {verdict}.";
   let plot = null;
 
   const label = "The pairs that pass; the text below has the verdict on the chosen pair";
@@ -77,7 +79,7 @@ figures.add("tolerance_plane", (live) => {
       }),
     );
     const [wx, wy] = at([warp.numeric, warp.analytic]);
-    const words = svg("text", { class: "four ink", x: wx + 9, y: wy + 16 }, "Warp's row");
+    const words = svg("text", { class: "four ink", x: wx + 9, y: wy + 16 }, say("Warp's row"));
     inside(svg("circle", { class: "four", cx: wx, cy: wy, r: 4 }), words);
     const ink = passes[rule](analytic, numeric, state) ? "three" : "two";
     const [cx, cy] = at([numeric, analytic]);
@@ -90,7 +92,7 @@ figures.add("tolerance_plane", (live) => {
   const table = figures.table("The same pair under four rules", ["rule", "allowed", "verdict"]);
   const status = html("p", { role: "status" });
   const verdict = (pass) =>
-    html("span", { class: pass ? "passes" : "fails" }, pass ? "✓ passes" : "✗ fails");
+    html("span", { class: pass ? "passes" : "fails" }, pass ? say("✓ passes") : say("✗ fails"));
 
   function changed() {
     const { analytic, numeric, rule } = state;
@@ -98,10 +100,10 @@ figures.add("tolerance_plane", (live) => {
     const [relative] = gradcheck.compare({ rule: "cs231n-max", ...pair }).error;
     const pass = passes[rule](analytic, numeric, state);
     const bound = allowed[rule](numeric, state);
-    status.textContent =
-      `Analytic ${short(analytic, 4)}, numeric ${short(numeric, 4)}: off by ${short(Math.abs(analytic - numeric), 4)}, ` +
-      `relative error ${short(relative)}. The rule shown (${rules[rule]}) allows ${short(bound, 4)}: ` +
-      `${pass ? "it passes" : "it fails"}.`;
+    const off = short(Math.abs(analytic - numeric), 4);
+    const shown = { analytic: short(analytic, 4), numeric: short(numeric, 4), off, relative: short(relative) };
+    const judged = { rule: say(rules[rule]), bound: short(bound, 4), verdict: pass ? say("it passes") : say("it fails") };
+    status.textContent = say(SAID, { ...shown, ...judged });
     table.show(
       Object.keys(rules).map((name) => [
         rules[name],
@@ -148,7 +150,7 @@ figures.add("tolerance_plane", (live) => {
     for (const key of ["numeric", "analytic"]) state[key] = within(state[key]);
     settle();
   });
-  const button = html("button", { type: "button", class: "figure-press" }, "Back to Warp's row");
+  const button = html("button", { type: "button", class: "figure-press" }, say("Back to Warp's row"));
   button.addEventListener("click", () => {
     Object.assign(state, warp, { view: 2e-3 });
     for (const [part, value] of [

@@ -106,7 +106,7 @@ figures.add("v_curve", (live, { show }) => {
     return [
       figures.key(ink, formula),
       e >= 0 ? short(e, 1) : nothing,
-      best ? `${short(least, 1)} at h = ${best}` : nothing,
+      best ? say("{least} at h = {best}", { least: short(least, 1), best }) : nothing,
     ];
   }
 
@@ -119,9 +119,10 @@ figures.add("v_curve", (live, { show }) => {
   function moved() {
     const at = ([formula]) => {
       const e = curves[formula][state.step];
-      return `${formula} ${e >= 0 ? short(e, 1) : nothing}`;
+      return `${say(formula)} ${e >= 0 ? short(e, 1) : say(nothing)}`;
     };
-    status.textContent = `Largest relative error at h = ${texts[state.step]}: ${shown.map(at).join(", ")}.`;
+    const [h, all] = [texts[state.step], shown.map(at).join(say(", "))];
+    status.textContent = say("Largest relative error at h = {h}: {all}.", { h, all });
     table.show(shown.map(told));
     redraw();
   }

@@ -63,12 +63,12 @@ figures.add("zoom", (live, { show }) => {
 
   const status = html("p", { role: "status" });
   const says = ({ formula, value, error }) =>
-    `${formula} ${short(value, 3)}, off by ${short(100 * error, 1)} %`;
+    say("{name} {value}, off by {off} %", { name: say(formula), value: short(value, 3), off: short(100 * error, 1) });
   function changed() {
     const h = steps[state.step];
     const { truth, measured } = seen(scene, h);
-    const all = measured.map(says).join("; ");
-    status.textContent = `The slope is ${short(truth, 5)}. Measured with h = ${h}: ${all}.`;
+    const [slope, all] = [short(truth, 5), measured.map(says).join(say("; "))];
+    status.textContent = say("The slope is {slope}. Measured with h = {h}: {all}.", { slope, h, all });
     redraw();
   }
   const range = { min: 0, max: steps.length - 1, value: state.step, says: (k) => `h = ${steps[k]}` };
