@@ -93,12 +93,31 @@ class Exercise:
         self.begin()
         return kept
 
-    def hints(self) -> list[tuple[str, str]]:
-        """Return (heading, text) of each rung."""
-        text = (self.folder / "hints.md").read_text(encoding="utf-8")
-        rungs = re.findall(r"<summary>(.*?)</summary>(.*?)</details>", text, re.DOTALL)
-        # Code is indented, and may be the first line.
-        return [(heading.strip(), body.strip("\n").rstrip()) for heading, body in rungs]
+    def hints(self, language: str = ENGLISH) -> list[tuple[str, str]]:
+        """Return (heading, text) of each rung; those in another language are on its page."""
+        rungs = _rungs(self.folder / "hints.md")
+        page = self.page(language)
+        if not page.exists():
+            return rungs
+        both = zip(_rungs(page), rungs, strict=True)
+        return [(heading, _with_code(text, original)) for (heading, text), (_, original) in both]
+
+    def page(self, language: str) -> Path:
+        """Where its page in another language is, if there is one."""
+        return self.home.parent / "docs" / language / "exercises" / f"{self.name}.md"
+
+
+def _rungs(path: Path) -> list[tuple[str, str]]:
+    text = path.read_text(encoding="utf-8")
+    rungs = re.findall(r"<summary>(\d\..*?)</summary>(.*?)</details>", text, re.DOTALL)
+    # Code is indented, and may be the first line.
+    return [(heading.strip(), body.strip("\n").rstrip()) for heading, body in rungs]
+
+
+def _with_code(translation: str, original: str) -> str:
+    """Put the code of a text into its translation, which has only its places."""
+    blocks = iter(re.findall(r"^ {4}.*(?:\n+ {4}.*)*", original, re.MULTILINE))
+    return re.sub(re.escape("[[block]]"), lambda _: next(blocks), translation)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from catalogue import languages, speak, told, word
+from catalogue import languages, speak, spoken, told, word
 from columns import padded
 from course import HERE, Course, Exercise, judge, load, missing, quietly_judge, read_course
 from explained import place
@@ -147,7 +147,7 @@ def hint(course: Course, options: argparse.Namespace) -> int:
         if not able_to_check():
             return CANNOT
         exercise = next(iter(_unfinished(course)), course.exercises[-1])
-    hints = exercise.hints()
+    hints = exercise.hints(spoken())
     heading, text = hints[rung - 1]
     title(exercise, f"hint {rung} of {len(hints)}")
     print()

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import gradcheck_ref
-from catalogue import LOCALE
+from catalogue import LOCALE, languages
 from course import HERE, ROOT, Exercise, read_course
 from grader.reading import reading
 from judging import PRIVATE
@@ -30,6 +30,7 @@ CHECK = (
 MESSAGES = [path.relative_to(HERE).as_posix() for path in sorted(LOCALE.glob("*.po"))]
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")
 GRADERS_NEED = ("starter.py", "checks.py")  # a bug hunt is graded with its starter
+HINT = re.compile(rb"<summary>\d\..*?</details>", re.DOTALL)
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest date in a zip file
 Bundle = dict[str, bytes]  # names of files, and their contents
 
@@ -40,6 +41,10 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
     for exercise in exercises:
         name = f"exercises/{exercise.name}/checks.py"
         bundle[name] = without_heldout(bundle[name])
+        for page in map(exercise.page, languages()):
+            if page.exists():
+                hints = b"\n".join(HINT.findall(page.read_bytes()))  # the rest is for the site
+                bundle[page.relative_to(ROOT).as_posix()] = hints + b"\n"
     return bundle | reading(exercises) | _written_for("students", exercises)
 
 

@@ -47,6 +47,15 @@ def test_a_bundle_holds_its_files_and_nothing_secret(name, tmp_path, monkeypatch
     assert of_graders & set(bundle) == (set() if name == "students" else of_graders)
 
 
+def test_a_student_gets_the_hints_in_other_languages():
+    name = "docs/zh/exercises/02_central.md"
+    hints = bundles.students(COURSE.choose(["02"]))[name].decode()
+    assert re.findall(r"<summary>(\d)", hints) == ["1", "2", "3"]
+    assert "[[block]]" in hints  # the code is in hints.md
+    assert "](" not in hints  # no link to a page of the site
+    assert name not in bundles.students([RELU])
+
+
 def test_the_pages_of_the_stages_can_be_read_without_the_site(tmp_path):
     (first,) = COURSE.choose(["01"])
     bundles.write_folder(bundles.students([first]), tmp_path / "course")

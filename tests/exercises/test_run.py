@@ -157,6 +157,32 @@ def test_a_class_has_its_language_and_a_student_may_still_choose(desk):
         manifest.write_text(before, encoding="utf-8")
 
 
+def test_a_hint_is_in_chinese_where_the_page_is_and_has_the_code_of_the_original(desk):
+    shutil.copytree(ROOT / "docs" / "zh" / "exercises", desk.home / "docs" / "zh" / "exercises")
+    said = desk.says("hint 02 3 --language zh")
+    assert said.startswith("02 中心差分")
+    assert "3. 几乎就是那一行\n" in said
+    assert "[[block]]" not in said
+    english = desk.says("hint 02 3")
+    code = [line for line in english.splitlines() if line.startswith("    ")]
+    assert len(code) == 5
+    assert [line for line in said.splitlines() if line.startswith("    ")] == code
+    shutil.rmtree(desk.home / "docs")
+    assert "3. Nearly the line\n" in desk.says("hint 02 3 --language zh")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs/zh/exercises").glob("[0-9]*.md")), ids=str)
+def test_the_hints_on_each_chinese_page_are_those_of_the_exercise(page):
+    exercise = course.read_course().find(page.stem)
+    both = zip(exercise.hints("zh"), exercise.hints(), strict=True)
+    for (heading, text), (original, english) in both:
+        assert (heading[:3], len(re.findall("(?m)^    .*", text))) == (
+            original[:3],
+            len(re.findall("(?m)^    .*", english)),
+        )
+        assert "[[" not in text
+
+
 def test_an_unknown_language_is_refused_with_those_there_are(desk):
     done = desk.run("01 --language fr")
     assert done.returncode == 2
