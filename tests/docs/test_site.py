@@ -108,6 +108,27 @@ def test_the_social_card_has_the_required_size_and_is_small():
     assert len(card) < 50_000
 
 
+# --- the scripts of a page -------------------------------------------------------------------
+
+NEEDED = {
+    "no figure": ("<p>text</p>", ["kit"]),
+    "one": ('<img data-figure="secant">', ["kit", "secant"]),
+    "one that uses the numbers of another": ("<img data-figure=zoom>", ["kit", "v_curve", "zoom"]),
+    "one with data": ('<div data-figure="staircase">', ["kit", "kill_matrix", "staircase"]),
+}
+
+
+@pytest.mark.parametrize(("body", "names"), NEEDED.values(), ids=NEEDED)
+def test_a_page_loads_only_the_figures_that_it_has(body, names):
+    tags = {
+        path.stem: f'<script src="../assets/figures/{path.name}"></script>'
+        for path in sorted((ROOT / "docs/assets/figures").glob("*.js"))
+    }
+    other = '<script src="../assets/checker.js"></script>'
+    left = loaded("hooks/figures.py").on_post_page(body + other + "".join(tags.values()))
+    assert left == body + other + "".join(tag for name, tag in tags.items() if name in names)
+
+
 # --- the Run button --------------------------------------------------------------------------
 
 FENCES = {
