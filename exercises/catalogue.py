@@ -120,8 +120,8 @@ def read_po(source: str, name: str) -> dict[str, str]:
         found = LINE.fullmatch(line.strip())
         if not found or found[1] == word or (not entries and found[1] != "msgid"):
             raise ValueError(
-                f"{name}, line {number}: here can be a comment, {NEXT[word]} with a text in "
-                f"quotes, or more of the text; nothing else is known: {line}"
+                f"{name}, line {number}: expected {NEXT[word]} and a text in quotes, or more of "
+                f"the last text; there are no plural forms and no contexts here: {line}"
             )
         if found[1]:
             word = found[1]

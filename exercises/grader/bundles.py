@@ -48,9 +48,12 @@ def students(exercises: Sequence[Exercise]) -> Bundle:
     return bundle | reading(exercises) | _written_for("students", exercises)
 
 
-def machinery_in_a_page(check: str = "in_page") -> Bundle:
-    """Return the modules that check any exercise in a page or notebook, besides the package."""
-    names = [f"{name}.py" for name in (*CHECK, check)] + MESSAGES
+def machinery_in_a_page(check: str = "in_page", messages: Sequence[str] = MESSAGES) -> Bundle:
+    """Return the modules that check any exercise in a page or notebook, besides the package.
+
+    A page gets the ``messages`` of all languages, and chooses.
+    """
+    names = [*(f"{name}.py" for name in (*CHECK, check)), *messages]
     return {f"exercises/{name}": (HERE / name).read_bytes() for name in names}
 
 

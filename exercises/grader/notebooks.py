@@ -2,10 +2,11 @@
 
 import base64
 import textwrap
+from pathlib import Path
 from typing import Any
 
-from course import Exercise
-from grader.bundles import exercise_in_a_page, machinery_in_a_page, zipped
+from course import Exercise, read_course
+from grader.bundles import MESSAGES, exercise_in_a_page, machinery_in_a_page, zipped
 from grader.handed_in import OURS
 
 SETUP = '''\
@@ -40,7 +41,9 @@ def notebook(exercise: Exercise, address: str = "") -> dict[str, Any]:
         readme = f"{COLAB.format(link=link)}\n\n{readme}"
     functions, _, by_itself = starter.partition('if __name__ == "__main__":\n')
     check = f'check("{exercise.number}", globals());'
-    archive = zipped(machinery_in_a_page("in_notebook") | exercise_in_a_page(exercise))
+    messages = [name for name in MESSAGES if Path(name).stem == read_course().language]
+    machinery = machinery_in_a_page("in_notebook", messages)
+    archive = zipped(machinery | exercise_in_a_page(exercise))
     packed = base64.b85encode(archive).decode()
     cells = [
         _text(readme),

@@ -74,11 +74,11 @@ def test_a_file_is_read_with_escapes_long_texts_and_comments():
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ('msgid "a"\nmsgid "b"\n', r"line 2: .* a comment, msgstr with .* msgid \"b\""),
-        ('msgstr "a"\n', r"line 1: .* msgid with"),
+        ('msgid "a"\nmsgid "b"\n', r"line 2: expected msgstr and a text .*: msgid \"b\""),
+        ('msgstr "a"\n', "line 1: expected msgid"),
         ('"a"\n', "line 1"),
         ('msgid "a\nmsgstr "b"\n', "line 1"),
-        ('msgid "a"\nmsgid_plural "b"\n', "line 2: .* nothing else is known: msgid_plural"),
+        ('msgid "a"\nmsgid_plural "b"\n', "line 2: .* no plural forms .*: msgid_plural"),
         ('msgctxt "menu"\nmsgid "a"\n', "line 1"),
         ('msgid "a"\nmsgstr "1"\n\nmsgid "a"\nmsgstr "2"\n', "twice: a"),
     ],

@@ -1,14 +1,20 @@
 """Notebooks: made of the exercises, run in a kernel, and graded as files are."""
 
+import base64
+import io
 import json
 import textwrap
+import zipfile
+from dataclasses import replace
 
 import pytest
 
 import course
 import explained
+import in_notebook
 import run
-from grader import handed_in, wall
+from catalogue import speak
+from grader import handed_in, notebooks, wall
 from grader.grading import grade, load_checks
 from grader.handed_in import NotTakenError, look
 from grader.limits import Limits
@@ -59,6 +65,21 @@ def test_notebooks_are_reproducible_and_have_no_link_without_an_address(made):
 
     assert notebook(RELU, "someone/course/blob/main/notebooks") == made["06_relu"]
     assert "colab" not in notebook(RELU)["cells"][0]["source"]
+
+
+@pytest.mark.parametrize(("language", "there"), [("en", []), ("zh", ["exercises/locale/zh.po"])])
+def test_a_notebook_speaks_the_language_of_the_course(monkeypatch, capsys, language, there):
+    spoken = replace(COURSE, language=language)
+    monkeypatch.setattr(notebooks, "read_course", lambda: spoken)
+    setup = notebook(RELU)["cells"][1]["source"]
+    packed = base64.b85decode("".join(setup.split('"""')[1].split()))
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert [name for name in archive.namelist() if name.endswith(".po")] == there
+    monkeypatch.setattr(in_notebook, "read_course", lambda: spoken)
+    in_notebook.check("06", {"relu": abs})
+    speak("en")
+    heading = {"en": "06 ReLU", "zh": "不对      正数原样通过，其余变成 0。"}
+    assert heading[language] in capsys.readouterr().out
 
 
 @pytest.mark.slow
