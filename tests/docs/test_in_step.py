@@ -1,8 +1,10 @@
 """The translated pages: each is in step with its original, and set as its language wants it."""
 
+import importlib
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -183,6 +185,49 @@ def test_a_translation_is_not_begun_twice_and_needs_an_original(pair, capsys):
     assert in_step.out_of_step(page) == [
         "docs/zh/a/b.md and docs/a/b.md: there is no such original"
     ]
+
+
+# --- what the site makes of a translation ------------------------------------------------------
+
+
+@pytest.fixture
+def edition():
+    """Return the hook that builds translations."""
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    return importlib.import_module("edition")
+
+
+def test_headings_get_the_ids_and_settings_of_the_original(edition):
+    original = "# One `x`\n\n## Two\n\n### A { #a .b }\n\n## Two { data-search-exclude }\n"
+    translation = "# 一 `x`\n\n## 二\n\n## 编辑器 { #editor }\n\n### 甲\n\n## 又二\n"
+    assert edition._with_ids(translation, original).split("\n\n") == [
+        "# 一 `x` { #one-x }",
+        "## 二 { #two }",
+        "## 编辑器 { #editor }",
+        "### 甲 { #a .b }",
+        "## 又二 { #two_1 data-search-exclude }\n",
+    ]
+
+
+def test_a_link_leads_to_the_english_page_only_where_there_is_no_translation(edition):
+    here = SimpleNamespace(src_uri="stages/stage2_central.md")
+    there = SimpleNamespace(get_file_from_path={"glossary.md"}.__contains__)
+    text = "[a](../glossary.md#kink) [b](../wild.md#x) ![c](../assets/favicon.svg) [d](none.md)"
+    assert edition._linked(text, here, there) == (
+        "[a](../glossary.md#kink) [b](english:wild.md#x) ![c](english:assets/favicon.svg) "
+        "[d](none.md)"
+    )
+
+
+def test_the_navigation_is_that_of_the_original_as_far_as_there_are_pages(edition):
+    nav = [
+        {"Home": "index.md"},
+        {"Learn": [{"1 One": "one.md"}, {"2": "two.md"}]},
+        {"More": [{"3": "3.md"}]},
+    ]
+    there = {"index.md", "one.md"}
+    names = {"Home": "首页", "Learn": "学习", "More": "更多"}
+    assert [*edition._chosen(nav, names, there)] == [{"首页": "index.md"}, {"学习": ["one.md"]}]
 
 
 # --- questions -------------------------------------------------------------------------------

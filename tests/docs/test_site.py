@@ -86,6 +86,7 @@ BEGINNINGS = {
     "What is 0.5 of f(x)? " + "A" * 100 + ". No more.": "What is 0.5 of f(x)? " + "A" * 100 + ".",
     "Short. " + "Too long " * 30 + ".": "Short.",
     "No end, e.g. here:": "No end, e.g. here:",
+    "它不到 1.5。" + "汉字" * 22 + "。“还有吗？”" * 3: "它不到 1.5。" + "汉字" * 22 + "。",
 }
 
 
