@@ -21,7 +21,6 @@ from markupsafe import Markup
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.exceptions import BuildError
 from mkdocs.plugins import get_plugin_logger
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
@@ -92,8 +91,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = _with_ids(markdown, places_for_blocks(text))
     try:
         markdown = filled(markdown, text)
-    except ValueError as error:
-        raise BuildError(f"docs/zh/{page.file.src_uri}: {error}") from None
+    except ValueError as error:  # a strict build fails; a preview goes on without them
+        logger.warning(f"{page.file.src_uri} in {config.theme['language']}: {error}")
     return _linked(markdown, page.file, files)
 
 
@@ -145,7 +144,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: Any) -> st
     def address(link: re.Match[str]) -> str:
         file = _original(link[1], config)
         if link[2] and f'id="{link[2]}"' not in Path(file.abs_dest_path).read_text("utf-8"):
-            logger.warning(f"zh/{page.file.src_uri}: docs/{link[1]} has no #{link[2]}")
+            logger.warning(f"{page.file.src_uri}: docs/{link[1]} has no #{link[2]}")
         return f"{root}{file.url.removeprefix('./')}{'#' * bool(link[2])}{link[2] or ''}"
 
     return re.sub(rf'(?<="){ENGLISH}([^"#]*)(?:#([^"]*))?', address, html)

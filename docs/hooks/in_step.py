@@ -58,10 +58,10 @@ def text_of(page: Path) -> str:
 def sources_of(page: Path) -> list[Path]:
     """Return the files that an English page is made of."""
     exercise = EDITOR.search(page.read_text(encoding="utf-8"))
-    folder = ROOT / "exercises"
-    names = [f"{exercise[1]}/README.md", f"{exercise[1]}/hints.md"] if exercise else []
-    more = [*names, "course.toml", "answers.md"] if exercise else []
-    return [page, *(folder / name for name in more)]
+    if not exercise:
+        return [page]
+    own = (f"{exercise[1]}/{name}" for name in ("README.md", "hints.md", "checks.py"))
+    return [page, *(ROOT / "exercises" / name for name in (*own, "course.toml", "answers.md"))]
 
 
 def mark_of(page: Path) -> str:
