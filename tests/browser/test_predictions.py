@@ -14,10 +14,16 @@ pytest.importorskip("playwright", reason="needs playwright, of the extra browser
 
 NAME = re.compile(r'<div class="predict" data-name="(\w+)"')
 COURSE = read_course()
-ASKED = {name: "" for name in NAME.findall((ROOT / "docs/index.md").read_text("utf-8"))}
-for path in sorted((ROOT / "docs" / "stages").glob("*.md")):
-    ASKED |= {name: f"stages/{path.stem}/" for name in NAME.findall(path.read_text("utf-8"))}
-for path in sorted((ROOT / "docs" / "exercises").glob("*.md")):
+DOCS = ROOT / "docs"
+ASKED = {name: "" for name in NAME.findall((DOCS / "index.md").read_text("utf-8"))}
+for path in (
+    DOCS / "choosing_the_step.md",
+    *sorted(DOCS.glob("stages/*.md")),
+    *sorted(DOCS.glob("check/*.md")),
+):
+    page = f"{path.relative_to(DOCS).with_suffix('').as_posix()}/"
+    ASKED |= {name: page for name in NAME.findall(path.read_text("utf-8"))}
+for path in sorted(DOCS.glob("exercises/*.md")):
     text = FENCE.sub("", path.read_text("utf-8"))
     for exercise in re.findall(
         r"^exercises/(\w+)/README\.md$", path.read_text("utf-8"), re.MULTILINE
