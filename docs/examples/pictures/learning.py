@@ -53,7 +53,7 @@ def drawn(*curves):
         points = [(x(k), y(loss)) for k, loss in enumerate(losses)]
         parts.append(drawing.curve(points, colour, dashes))
         parts.append(drawing.text(x(at), y(height), name, colour))
-    return drawing.picture("The loss of a network while it learns", parts, font=19)
+    return drawing.picture("The loss of a network while it learns", parts, font=17)
 
 
 def files():
