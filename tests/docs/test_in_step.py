@@ -286,6 +286,11 @@ TYPESETTING = {
         "第一, 第二",
         "第一，第二（见 3.1），f(x) 的 x，共 1, 2 两个。",
     ),
+    "quotation marks of Chinese": (
+        rf'"[^"\n]*[{HAN}][^"\n]*"|「|」',
+        '这叫"噪声"。',
+        "这叫“噪声”，print 的是 “x”。",
+    ),
     "no space beside full-width punctuation": (
         r"(?<=\S) +[，。：；、！？）》”]|[，。：；、！？（《“] +(?=\S)",
         "第一 ，第二",
