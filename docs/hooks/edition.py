@@ -161,7 +161,11 @@ def _original(path: str, config: MkDocsConfig) -> File:
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
     """Tell the theme of the other language; a translation takes all files from the original."""
-    env.globals |= {"in_other_language": _in_other_language(config), "urljoin": urljoin}
+    site = (
+        f"{(config.site_url or '').rstrip('/')}/"  # mike gives it without /
+    )
+    env.globals["in_other_language"] = _in_other_language(config)
+    env.globals["address_of"] = lambda path: urljoin(site, path)
     if _is_translation(config):
         for file in files:
             if not file.is_documentation_page():
@@ -212,6 +216,6 @@ def on_post_build(config: MkDocsConfig) -> None:
             str(DOCS.parent / f"mkdocs.{language}.yml"),
             strict=config.strict,
             site_dir=str(Path(config.site_dir, language)),
-            **{key: f"{place}{language}/" for key, place in known.items() if place},
+            **{key: f"{at.rstrip('/')}/{language}/" for key, at in known.items() if at},
         )
         build(other)
