@@ -161,9 +161,7 @@ def _original(path: str, config: MkDocsConfig) -> File:
 
 def on_env(env: Environment, config: MkDocsConfig, files: Files) -> Environment:
     """Tell the theme of the other language; a translation takes all files from the original."""
-    site = (
-        f"{(config.site_url or '').rstrip('/')}/"  # mike gives it without /
-    )
+    site = f"{(config.site_url or '').rstrip('/')}/"  # mike gives it without /
     env.globals["in_other_language"] = _in_other_language(config)
     env.globals["address_of"] = lambda path: urljoin(site, path)
     if _is_translation(config):
