@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
-from in_step import DOCS, HEADING, LANGUAGES, filled, places_for_blocks, text_of
+from in_step import DOCS, HEADING, LANGUAGES, SETTINGS, filled, places_for_blocks, text_of
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
 from markdown import Markdown
@@ -33,6 +33,7 @@ logger = get_plugin_logger(__name__)
 NAMES = {"en": "English", "zh": "中文"}
 ENGLISH = "english:"  # before the path of a page that is not translated, until it has its address
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
+INCLUDED = re.compile(r"^--8<--\ndocs/(\S+\.md)\n--8<--$", re.MULTILINE)
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -93,7 +94,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         markdown = filled(markdown, text)
     except ValueError as error:  # a strict build fails; a preview goes on without them
         logger.warning(f"{page.file.src_uri} in {config.theme['language']}: {error}")
+    markdown = _with_tables(markdown, Path(config.docs_dir))
     return _linked(markdown, page.file, files)
+
+
+def _with_tables(markdown: str, folder: Path) -> str:
+    """Put in the tables that a page includes, translated if they are in the folder."""
+
+    def table(line: re.Match[str]) -> str:
+        path = folder / line[1] if (folder / line[1]).exists() else DOCS / line[1]
+        return SETTINGS.sub("", path.read_text(encoding="utf-8")).rstrip("\n")
+
+    return INCLUDED.sub(table, markdown)
 
 
 def _with_ids(markdown: str, original: str) -> str:

@@ -219,6 +219,16 @@ def test_a_link_leads_to_the_english_page_only_where_there_is_no_translation(edi
     )
 
 
+def test_an_included_table_is_the_translated_one_where_there_is_one(edition, tmp_path):
+    (tmp_path / "examples").mkdir()
+    table = tmp_path / "examples/zoo.md"
+    table.write_text("---\noriginal: 0\n---\n\n| 函数 |\n| --- |\n", encoding="utf-8")
+    text = "一\n\n--8<--\ndocs/examples/{}.md\n--8<--\n\n二\n"
+    assert edition._with_tables(text.format("zoo"), tmp_path) == "一\n\n| 函数 |\n| --- |\n\n二\n"
+    english = (DOCS / "examples/kinds.md").read_text(encoding="utf-8")
+    assert edition._with_tables(text.format("kinds"), tmp_path) == f"一\n\n{english}\n二\n"
+
+
 def test_the_navigation_is_that_of_the_original_as_far_as_there_are_pages(edition):
     nav = [
         {"Home": "index.md"},
