@@ -86,8 +86,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return None
     original = DOCS / page.file.src_uri
     settings = get_data(original.read_text(encoding="utf-8"))[1]
-    tags = [*page.meta.get("tags", ()), *settings.pop("tags", ())]
-    page.meta = {**settings, **page.meta, **({"tags": tags} if tags else {})}
+    tags = dict.fromkeys([*page.meta.get("tags", ()), *settings.get("tags", ())])
+    page.meta = {**settings, **page.meta, "tags": [*tags]}
     text = text_of(original)
     markdown = _with_ids(markdown, places_for_blocks(text))
     try:

@@ -85,7 +85,8 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     told = tab.evaluate(ASKED)
     (heading,), (said, shared) = told.pop("headings"), told.pop("described")
     assert "description:" not in heading, "its settings are not YAML"
-    assert 40 < columns(said) <= 200
+    least = 30 if source in in_step.translated() else 40  # Chinese says more in a column
+    assert least < columns(said) <= 200
     assert told == {
         **{"formulas": [], "titled": True, "fits": True, "cut": []},
         **{"examples": examples, "buttons": len(examples)},
