@@ -143,7 +143,8 @@ figures.add("v_curve", (live, { show }) => {
       changed();
     };
   const names = Object.entries(functions).map(([name, { text }]) => [name, text]);
-  const points = [0.008, 0.8, 1, 8, 800].map((x) => [x, `${x} to ${short((9 * x) / 8)}`]);
+  const range = (x) => say("{low} to {high}", { low: x, high: short((9 * x) / 8) });
+  const points = [0.008, 0.8, 1, 8, 800].map((x) => [x, range(x)]);
   const kinds = Object.keys(precisions).map((kind) => [kind, kind]);
   live.append(
     figures.controls(
