@@ -158,16 +158,19 @@ def _taken(what: re.Pattern[str], text: str) -> tuple[list[str], str]:
 def differences(translation: str, original: str) -> list[str]:
     """Return how the parts of a translation differ from those of the original, in sentences.
 
-    A translation may quote more of the original's code than its sentences do.
+    A translation may quote any words of the original as code.
     """
     blocks = [*blocks_in(original)]
     places = len(PLACE.findall(translation))
     said = [f"blocks: {len(blocks)}, but {places} [[block]]"] * (len(blocks) != places)
     said += [f"has a block of its own: {block[0][:60]!r}" for block in blocks_in(translation)]
     ours, theirs = skeleton(places_for_blocks(original)), skeleton(translation)
-    quoted = "\n".join(block[0] for block in blocks)
+    plain = original.replace("*", "")  # without the marks of emphasis
+    quotable = " ".join(f"{original} {plain}".split()).lower()
     theirs["inline code"] = [
-        code for code in theirs["inline code"] if code in ours["inline code"] or code not in quoted
+        code
+        for code in theirs["inline code"]
+        if code in ours["inline code"] or code.lower() not in quotable
     ]
     for part, wanted in ours.items():
         found = theirs[part]
