@@ -59,19 +59,24 @@ def told(text: str, nested: int = MOST_NESTED) -> str:
 
 @functools.cache
 def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[re.Pattern[str], str]]]:
-    """Return the translations of messages without fields, and of those with, the longest first."""
+    """Return the translations of messages without fields, and of those with.
+
+    Those with the most words come first, but before them those that add to another message, which
+    is in a field called ``said``.
+    """
     path = LOCALE / f"{language}.po"
     entries = read_po(path.read_text(encoding="utf-8"), path.name) if path.exists() else {}
     translated = {english: text for english, text in entries.items() if text}
-    plain, templates = {}, []
+    plain, templates = dict[str, str](), list[tuple[bool, int, re.Pattern[str], str]]()
     for english, text in translated.items():
         words, names = parts_of(english)
         if names:
-            templates.append((sum(map(len, words)), _pattern(words, names), text))
+            adds = names[0] == "said"
+            templates.append((not adds, -sum(map(len, words)), _pattern(words, names), text))
         else:
             plain[words[0]] = text.format()
-    templates.sort(key=lambda template: -template[0])
-    return plain, [template[1:] for template in templates]
+    templates.sort(key=lambda template: template[:2])
+    return plain, [template[2:] for template in templates]
 
 
 def parts_of(template: str) -> tuple[list[str], list[str]]:

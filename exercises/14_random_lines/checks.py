@@ -103,7 +103,7 @@ def check_the_residuals(sub):
     """A residual is the sum of the errors, each with its sign."""
     claimed, slopes = 2 * X + ERRORS, LINES @ (2 * X)
     call = Call(sub, "residuals", SUM_OF_SQUARES, X, claimed, LINES, h=H)
-    call.where += ", whose slopes are 2 4 -2"
+    call.where = f"{call.where}, whose slopes are 2 4 -2"
     slips = {
         "subtract the measured slope from the claimed one, not the opposite": -RESIDUALS,
         "keep the sign: the signs show which entry is wrong": np.abs(RESIDUALS),

@@ -132,6 +132,16 @@ def test_the_template_with_the_most_words_counts(spoken_here):
     assert told("06_relu.ipynb is not there") == "没有 06_relu.ipynb"
 
 
+def test_a_message_that_adds_to_another_one_is_known_first(spoken_here):
+    spoken_here(
+        messages={
+            "an array of shape {shape}": "形状为 {shape} 的数组",
+            "{said} (and {more})": "{said}（{more}）",
+        }
+    )
+    assert told("an array of shape (2, 3) (and b)") == "形状为 (2, 3) 的数组（b）"
+
+
 def test_braces_that_are_no_field_are_doubled(spoken_here):
     spoken_here(messages={"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"})
     assert told("{a set}") == "{集合}"
