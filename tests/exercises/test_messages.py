@@ -12,7 +12,7 @@ from wrong_submissions import judged, outcome_of, wrong_answers
 
 import messages
 from catalogue import LOCALE, parts_of, read_po, speak, told, word
-from course import read_course
+from course import checks_of, not_run, read_course
 
 COURSE = read_course()
 TRANSLATED = [e for e in COURSE.exercises if e.number <= "14"]
@@ -174,6 +174,18 @@ def test_no_template_is_taken_for_another_one(around, chinese):
         assert told(around.format(english.format(**values))) == expected.format(
             ZH[english].format(**values)
         )
+
+
+@pytest.mark.parametrize(
+    "exercise", [e for e in COURSE.everything if e.page("zh").exists()], ids=lambda e: e.name
+)
+def test_a_chinese_page_and_the_course_use_the_same_words(exercise, chinese):
+    page = exercise.page("zh").read_text(encoding="utf-8")
+    checks = checks_of(exercise, heldout=True) if exercise.kind != "judge" else []
+    heldout = [not_run(check).sentence for check in checks if check.__name__.startswith("heldout")]
+    assert f" {word(exercise.title)}\n" in page.replace("：", " ")
+    said = [told(text) for text in (exercise.experiment, *exercise.recall[:1], *heldout)]
+    assert [text for text in said if text not in page] == []
 
 
 def outcomes_of(exercise):
