@@ -17,7 +17,7 @@ DOCS = ROOT / "docs"
 SOURCES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
-    if path.parts[len(DOCS.parts)] not in ("examples", "hooks")
+    if not {"examples", "hooks"} & {*path.relative_to(DOCS).parts}
 ]
 
 
