@@ -9,6 +9,7 @@ from pathlib import Path
 from pictures import (
     calls,
     check,
+    chinese,
     course,
     crossing,
     detection,
@@ -69,7 +70,10 @@ for picture in (
     learning,
     lectures,
 ):
-    for name, content in picture.files().items():
+    files = picture.files()
+    for name in [name for name in files if name in chinese.WORDS]:
+        files[chinese.name_of(name)] = chinese.translated(name, files[name])
+    for name, content in files.items():
         path = FOLDER / name
         if sys.argv[1:] == ["write"]:
             path.write_text(content, encoding="utf-8")

@@ -137,10 +137,12 @@ def _ids_in(tokens: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _linked(markdown: str, file: File, files: Files) -> str:
-    """Mark links to pages that are not translated."""
+    """Mark links to pages that are not translated, and lead to the picture in Chinese words."""
 
     def lead(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(file.src_uri), link[1]))
+        if (DOCS / (picture := path.replace(".svg", ".zh.svg"))).is_file():
+            path = picture
         elsewhere = not files.get_file_from_path(path) and (DOCS / path).is_file()
         return f"{ENGLISH}{path}" if elsewhere else link[0]
 

@@ -231,6 +231,15 @@ def test_an_included_table_is_the_translated_one_where_there_is_one(edition, tmp
     assert edition._with_tables(text.format("kinds"), tmp_path) == f"一\n\n{english}\n二\n"
 
 
+def test_a_picture_with_words_is_the_chinese_one(edition):
+    here = SimpleNamespace(src_uri="exercises/students.md")
+    none = SimpleNamespace(get_file_from_path={}.get)
+    text = "![a](../assets/figures/course.svg) ![b](../assets/figures/lines.svg)"
+    assert edition._linked(text, here, none) == (
+        "![a](english:assets/figures/course.zh.svg) ![b](english:assets/figures/lines.svg)"
+    )
+
+
 def test_the_navigation_is_that_of_the_original_as_far_as_there_are_pages(edition):
     nav = [
         {"Home": "index.md"},
