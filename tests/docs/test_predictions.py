@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import io
+import json
 import re
 import sys
 from functools import partial
@@ -568,6 +569,23 @@ def ask_17_special_points():
 @asked
 def ask_18_low_precision():
     return str(int(solution("18").bfloat16(np.array([257.0]))[0]))
+
+
+@asked
+def ask_kill_matrix_brings():
+    data = (ROOT / "docs" / "assets" / "figures" / "kill_matrix.js").read_text("utf-8")
+    brings = dict.fromkeys(range(1, 6), 0)
+    for _, _, bugs, cells, agree in json.loads(data.partition("killMatrix = ")[2].rstrip(";\n")):
+        wrong = [stage for stage, cell in enumerate(cells.split(), 1) if cell != f"a{bugs}"]
+        if not agree and max(wrong, default=0) < 5:
+            brings[max(wrong, default=0) + 1] += 1
+    answer = block_of("kill_matrix_brings")["answer"]
+    assert [int(n) for n in re.findall(r"\d+", answer.partition(":")[2])] == [
+        *(brings[5], 2, 3, 4),
+        *(brings[stage] for stage in (2, 3, 4)),
+    ]
+    most = str(max(brings, key=brings.get))
+    return next(o for o in options_of(block_of("kill_matrix_brings")) if o.startswith(most))
 
 
 def test_every_question_is_asked_here():
