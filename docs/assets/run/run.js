@@ -213,6 +213,17 @@ const running = (() => {
     }
   }
 
+  // A page has the scripts of its own figures alone, so the next one may need some that are not here.
+  async function fetchScripts(next, url) {
+    const nameOf = (script) => /assets\/(.*)$/.exec(script.getAttribute("src"))?.[1];
+    const here = new Set([...document.scripts].map(nameOf));
+    for (const script of next.querySelectorAll("script[src]")) {
+      if (here.has(nameOf(script))) continue;
+      const src = new URL(script.getAttribute("src"), url).href;
+      await new Promise((onload, onerror) => document.head.append(element("script", { src, onload, onerror })));
+    }
+  }
+
   async function swap(url, remember) {
     const response = await fetch(url);
     const next = new DOMParser().parseFromString(await response.text(), "text/html");
@@ -222,6 +233,7 @@ const running = (() => {
     if (!response.ok || theirs.includes(null) || slides || !same) {
       throw new Error("this page has to be loaded");
     }
+    await fetchScripts(next, url);
     page?.leave();
     if (remember) history.pushState({}, "", url);
     shown = url.pathname;
