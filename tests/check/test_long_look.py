@@ -94,3 +94,14 @@ def test_a_long_look_finds_no_stairs_where_there_are_none(f, most):
 def test_a_long_look_takes_at_most_a_quarter_of_the_evaluations(size, most, looks):
     _, cost = looked(lambda x: np.sum(np.exp(x)), np.ones(size), most)
     assert cost == (LOOK if looks else 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_even_one_number_has_evaluations_for_a_long_look(seed):
+    x = np.random.default_rng(seed).uniform(0.5, 1.5, 1)
+
+    def f(x):
+        return float(np.float16(np.sin(x[0]))) + x[0] ** 2 / 2
+
+    assert check_gradient(f, x, np.cos(x) + x).verdict == "pass"
+    assert check_gradient(f, x, x).verdict != "pass"

@@ -9,14 +9,14 @@ from gradcheck_ref import check_gradient
 
 FONT = 20  # so that a phone, half as wide as the picture, shows it at 10
 X = 0.7
-MOST = 80  # calls in the longer check
+MOST = 96  # calls in the longer check
 FAR, NEAR, AT = 0.0, -10.0, -11.0  # powers of ten; the last one stands for x itself
 DECADE = 21
 PANEL, GAP = 244, 96
 
 # Where the parts of the road begin, and how many calls they take.
-PARTS = (("A", 2, 11), ("B", 13, 6), ("C", 19, 7), ("D", 26, 6), ("E", 33, 48))
-COLOURS = (drawing.BROWN, drawing.BLUE, drawing.GREEN, drawing.BLUE, drawing.GREY)
+PARTS = (("A", 2, 11), ("B", 13, 6), ("C", 19, 7), ("D", 26, 6), ("E", 33, 48), ("F", 81, 16))
+COLOURS = (drawing.BROWN, drawing.BLUE, drawing.GREEN, drawing.BLUE, drawing.GREY, drawing.GREEN)
 
 
 def short(x):

@@ -31,9 +31,10 @@ from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, R
 ALL_AXES, AXES_IN_DOUBT = 32, 99
 
 # By default at most 40 evaluations for each coordinate, and 30 for the long look, the noise and the
-# calls at x; and 1000 for a check. For many coordinates that is less than central differences on
-# every axis take; for a hundred, FEW are needed to name what is wrong.
-MOST_EACH, BESIDE, FEW, MOST = 40, 30, 400, 1000
+# calls at x; at least FEWEST, because a long look at a staircase takes up to 24, and may take a
+# quarter of all; and 1000 for a check. For many coordinates that is less than central differences
+# on every axis take; for a hundred, FEW are needed to name what is wrong.
+MOST_EACH, BESIDE, FEWEST, FEW, MOST = 40, 30, 150, 400, 1000
 
 # About half of the entries that are measured on an axis need a second witness.
 WITNESSES_EACH = 1.5
@@ -46,7 +47,8 @@ def budget(size: int, max_evaluations: int | None) -> int:
     """Return how often f may be called for this many coordinates."""
     if max_evaluations is not None:
         return max_evaluations
-    most = BESIDE + MOST_EACH * size if size <= AXES_IN_DOUBT else max(2 * size - 1, FEW)
+    each = BESIDE + MOST_EACH * size
+    most = max(each, FEWEST) if size <= AXES_IN_DOUBT else max(2 * size - 1, FEW)
     return min(most, MOST)
 
 
