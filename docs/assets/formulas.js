@@ -13,6 +13,24 @@
       document.head.append(script);
     });
 
+  // Browsers may begin a line with the comma after a formula: they take a formula for a picture. So it stays beside its
+  // marks, and breaks only where KaTeX has it break.
+  function keepMarks(formula) {
+    const [before, after] = [formula.previousSibling, formula.nextSibling];
+    const [opening] = /[([（“]*$/.exec(before?.data ?? "");
+    const [closing] = /^[^\s\p{L}\p{N}([（“]*/u.exec(after?.data ?? "");
+    if (!opening && !closing) return;
+    const kept = document.createElement("span");
+    kept.style.whiteSpace = "nowrap";
+    formula.replaceWith(kept);
+    kept.append(opening, formula, closing);
+    if (opening) before.data = before.data.slice(0, -opening.length);
+    if (closing) after.data = after.data.slice(closing.length);
+    for (const part of formula.querySelectorAll(".katex-base + .katex-base")) {
+      part.before(document.createElement("wbr"));
+    }
+  }
+
   async function render(body) {
     katex ??= load("katex").then(() => load("auto-render"));
     await katex;
@@ -24,6 +42,7 @@
         ],
       });
     }
+    body.querySelectorAll("span.arithmatex").forEach(keepMarks);
     await document.fonts.ready;
     // One that is wider than the page can be moved into sight, with the keyboard too.
     for (const formula of body.querySelectorAll("div.arithmatex")) {

@@ -101,6 +101,41 @@ def test_a_page_is_accessible(source, tab, address, watch, good):
     assert too_wide(tab) <= 0
 
 
+# The marks beside formulas that are not in the line of the formula, in columns of many widths.
+APART = """() => {
+  const column = document.querySelector("article");
+  const apart = new Set();
+  const placeOf = (node, at) => {
+    const range = document.createRange();
+    range.setStart(node, at);
+    range.setEnd(node, at + 1);
+    return range.getBoundingClientRect();
+  };
+  for (let width = 200; width < 700; width += 10) {
+    column.style.width = `${width}px`;
+    for (const formula of document.querySelectorAll("span.arithmatex")) {
+      const parts = [...formula.querySelectorAll(".katex-base")]
+        .map((one) => one.getBoundingClientRect());
+      const tex = formula.querySelector("annotation").textContent;
+      const { previousSibling: before, nextSibling: after } = formula;
+      const mark = /^[，。；：？！、）,.;:?)]/.test(after?.data ?? "") && placeOf(after, 0);
+      if (mark && mark.top > parts.at(-1).bottom) apart.add(tex + after.data[0]);
+      const at = before?.length - 1;
+      const opening = /[(（“]$/.test(before?.data ?? "") && placeOf(before, at);
+      if (opening && opening.bottom < parts[0].top) apart.add(before.data[at] + tex);
+    }
+  }
+  return [...apart];
+}"""
+
+
+@pytest.mark.parametrize("path", ["stages/stage3_relative/", "zh/stages/stage3_relative/"])
+def test_no_line_begins_with_the_mark_after_a_formula(page, path):
+    tab = page(path)
+    tab.wait_for_function("!document.querySelector('.arithmatex:not(:has(.katex))')")
+    assert tab.evaluate(APART) == []
+
+
 # The largest of each kind: without formulas, with formulas, of the reference, an exercise.
 LARGEST = ["", "exercises/18_low_precision/", "reference/check/", "stages/stage1_forward/"]
 MOST_BYTES = 1_500_000  # uncompressed, with the search index, before a Run button is pressed
