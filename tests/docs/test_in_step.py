@@ -14,11 +14,12 @@ sys.path.append(str(DOCS / "hooks"))
 import in_step  # noqa: E402, the hooks are no package
 
 PAGES = in_step.translated("zh")
+README = ROOT / "README.zh.md"
 
 
 def name_of(page):
-    """Return the path of a page in docs, as a test id."""
-    return page.relative_to(DOCS).as_posix()
+    """Return the path of a page in docs, or of the README, as a test id."""
+    return page.relative_to(ROOT if page == README else DOCS).as_posix()
 
 
 # --- the same parts --------------------------------------------------------------------------
@@ -189,6 +190,27 @@ def test_a_translation_is_not_begun_twice_and_needs_an_original(pair, capsys):
     ]
 
 
+# --- the README, which is no page of the site -----------------------------------------------
+
+SHOWN = re.compile(r"(?:^<!-- \w+: \w+ -->\n\n)?^```.+?^```$", re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_has_the_example_and_the_commands_of_the_original():
+    ours, theirs = (
+        SHOWN.findall(page.read_text(encoding="utf-8")) for page in (ROOT / "README.md", README)
+    )
+    commands = [f"<!-- command: {name} -->" for name in ("tour", "tests", "site")]
+    assert [shown.split("\n")[0] for shown in theirs] == ["```python", "```console", *commands]
+    assert theirs == ours[:5]
+
+
+def test_the_readmes_lead_to_each_other_and_to_pages_that_exist():
+    links = in_step.LINK.findall(README.read_text(encoding="utf-8"))
+    assert [link for link in links if not (ROOT / link.split("#")[0]).is_file()] == []
+    assert links[0] == "README.md"
+    assert in_step.LINK.search((ROOT / "README.md").read_text(encoding="utf-8"))[1] == README.name
+
+
 # --- what the site makes of a translation ------------------------------------------------------
 
 
@@ -330,7 +352,7 @@ TYPESETTING = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", [*PAGES, README], ids=name_of)
 @pytest.mark.parametrize("rule", TYPESETTING)
 def test_a_chinese_page_keeps_a_rule(page, rule):
     pattern, *_ = TYPESETTING[rule]
