@@ -33,6 +33,8 @@ BLOCK = re.compile(
     r"|(?P<code>(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+)",
     re.MULTILINE | re.DOTALL,
 )
+# What only the readers of a translation need, such as the meaning of English words.
+OWN = re.compile(r"<!-- only here -->.*?<!-- /only here -->", re.DOTALL)
 # What is indented below one of these belongs to it. Elsewhere it is code.
 HOLDS = re.compile(r" *(?:[-*]|\d+\.|:|!!!|\?\?\?) ")
 
@@ -158,8 +160,9 @@ def _taken(what: re.Pattern[str], text: str) -> tuple[list[str], str]:
 def differences(translation: str, original: str) -> list[str]:
     """Return how the parts of a translation differ from those of the original, in sentences.
 
-    A translation may quote any words of the original as code.
+    A translation may quote any words of the original as code, and have parts of its own.
     """
+    translation = OWN.sub("", translation)
     blocks = [*blocks_in(original)]
     places = len(PLACE.findall(translation))
     said = [f"blocks: {len(blocks)}, but {places} [[block]]"] * (len(blocks) != places)

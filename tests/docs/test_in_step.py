@@ -110,6 +110,7 @@ CHANGES = {
     ("`x`、", ""): None,  # the heading still has it
     ("`x`", ""): "inline code: missing ['x']",
     ("`y = 1`", "`words of a report`"): None,
+    ("## 二", "<!-- only here -->\n\n- `z`\n\n<!-- /only here -->\n\n## 二"): None,
     ("`y = 1`", "`y = 2`"): "inline code: more ['y = 2']",
     ("$a + b$", "$a$"): "inline formulas: missing ['a + b']",
     ("other.md#there", "other.md"): "links: missing ['other.md#there']",
