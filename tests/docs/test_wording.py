@@ -26,6 +26,19 @@ SOURCES = {
     "hides/blind.py": [],
     "hides/measured.py": [],
     "judge/ties.py": [],
+    "examine.py": [
+        "f must return one real number for check_gradient, or (value, gradient) with a gradient "
+        "arranged as the inputs are; if it returns an array, a tuple or a complex number, use "
+        "check_vjp",  # an error, as is the next one
+        " is missing: give the gradient, or a function that returns it, or let f return (value, "
+        "gradient)",
+        "notes_of_check",
+    ],
+    "claim/alone.py": [
+        " gives two numbers, and the first is the value of f: they may be a value and a gradient, "
+        "or the gradients of ",  # an error
+        ". Give the gradient alone, or by name",
+    ],
     "claim/identities.py": [],
     "claim/jacobian.py": [],
     "claim/claims.py": [
@@ -64,8 +77,11 @@ def test_every_sentence_of_a_report_is_quoted_on_the_page(source):
     assert not_explained(text for text in texts if text not in SOURCES[source]) == []
 
 
-def test_every_kind_column_and_special_point_is_quoted_on_the_page():
-    assert {*KINDS, *HEADINGS} - set(QUOTED) == set()
+def test_every_kind_reason_column_and_special_point_is_quoted_on_the_page():
+    unsure = (ROOT / "docs/check/unsure.md").read_text(encoding="utf-8")
+    reasons = re.findall("^## `(.+)`$", unsure, re.MULTILINE)
+    assert reasons
+    assert {*KINDS, *HEADINGS, *reasons} - set(QUOTED) == set()
     texts = [text for row in MISTAKES for text in (*row.question.split("{}"), row.reason) if text]
     assert not_explained(text.removeprefix("whether ") for text in texts) == []
 
