@@ -146,7 +146,7 @@ def test_a_report_has_the_language_of_the_page(tmp_path):
     assert lines[2] == "不对      x*x 在 3 处测得的斜率是 6 + h。"
     assert "  请看      f 的增量要除以步长；你在哪里除的？" in lines
     assert said["picture"]["across"]["label"] == "步长 h"
-    assert [one["name"] for one in said["picture"]["series"]] == ["你的", "参考答案"]
+    assert [one["name"] for one in said["picture"]["series"]] == ["你的", "参考解答"]
     ((_, other),) = checked(tmp_path, COURSE.find("01"), MISTAKE, language="fr-CA")
     assert "\nNO        The slope" in plain(other["report"])
 

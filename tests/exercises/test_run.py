@@ -121,7 +121,7 @@ def test_a_wrong_answer_is_explained_in_chinese_and_so_is_the_next_command(desk)
         "  应为      [0 -4 0.1]\n"
         "  请看      你返回的是掩码；`upstream` 用在哪里？\n"
         "\n"
-        "待检      还有 4 项检查\n"
+        "待查      还有 4 项检查\n"
         "\n"
         "下一步    修改 work/06_relu.py，再运行一次\n"
         "卡住了？  python exercises/run.py hint 06 --language zh\n"
@@ -205,7 +205,7 @@ def test_the_columns_of_the_list_and_of_a_picture_stand_below_each_other_in_chin
     under = next(line for line in picture if "步长 h" in line)
     assert columns(under) == 9 + 48
     assert "         纵轴：相对误差" in picture
-    assert "         o 参考答案" in picture
+    assert "         o 参考解答" in picture
 
 
 # --- where am I, what next ---------------------------------------------------------------------
