@@ -5,12 +5,12 @@ import re
 WORDS = {
     "learning.svg": {
         "The loss of a network while it learns": "网络学习时的损失",
-        "step": "步数",
+        "step": "更新次数",
         "loss": "损失",
     },
     "learning_both.svg": {
         "The loss of a network while it learns": "网络学习时的损失",
-        "step": "步数",
+        "step": "更新次数",
         "loss": "损失",
         "with the wrong gradient": "用错误的梯度",
         "with the right gradient": "用正确的梯度",
