@@ -103,7 +103,7 @@ def check_gradient(
     Notes
     -----
     Cost: 2 evaluations of f; a dozen for a long look, which finds stairs longer than the steps of
-    the check, or a few dozen where f has kinks or stairs (none if you set a limit below 120); and 7
+    the check, or a few dozen where f has kinks or stairs (none if you set a limit below 111); and 7
     to measure the noise of f, or 13 if it is large, unless every claim is settled at once. Up to 32
     real coordinates (a complex entry has two): 6 for each; 12 if its claim looks wrong, or if its
     size is not between 0.1 and 10; up to 42 if a doubt remains; at most 40 on average, besides 30
