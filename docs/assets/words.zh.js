@@ -81,7 +81,7 @@ globalThis.translations = {
   "Largest relative error at h = {h}: {all}.": "h = {h} 时的最大相对误差：{all}。",
   "{least} at h = {best}": "{least}（h = {best}）",
   "{low} to {high}": "{low} 到 {high}",
-  "{formula}: up to {digits} digits agree, at h = {from}.": "{formula}：最多有 {digits} 位数字一致，在 h = {from} 处。",
+  "{formula}: {digits} digits agree, at h = {from}.": "{formula}：h = {from} 时，{digits} 位数字一致。",
   "Analytic {analytic}, numeric {numeric}: off by {off}, relative error {relative}. The rule shown ({rule}) allows {bound}: {verdict}.":
     "解析值 {analytic}，数值 {numeric}：相差 {off}，相对误差 {relative}。图中的规则（{rule}）允许 {bound}：{verdict}。",
   "it passes": "通过",

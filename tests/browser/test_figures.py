@@ -129,11 +129,11 @@ DIGITS = ".figure-live:has(.figure-digits)"
 
 def test_fewer_digits_agree_with_a_lower_order(page):
     tab = page("stages/stage5_adaptive/")
-    assert said(tab) == "five-point: up to 11 digits agree, at h = 1e-3 to 1e-6."
+    assert said(tab) == "five-point: 10 to 11 digits agree, at h = 1e-3 to 1e-6."
     marked = tab.locator(f"{DIGITS} mark")
     assert marked.first.inner_text() == "-2.0"
     tab.locator(DIGITS).get_by_label("Formula").select_option("forward")
-    assert said(tab) == "forward: up to 8 digits agree, at h = 1e-7 to 1e-10."
+    assert said(tab) == "forward: 7 to 8 digits agree, at h = 1e-7 to 1e-10."
     tab.locator(DIGITS).get_by_label("Function").select_option("root")
     assert marked.nth(7).inner_text().startswith("0.59761")
 

@@ -37,6 +37,7 @@ figures.add("digits", (live) => {
   const { names, lines } = figures.digits;
   const state = { formula: "five-point", name: "reciprocal" };
   const status = html("p", { role: "status" });
+  const range = (low, high) => (low === high ? low : say("{low} to {high}", { low, high }));
   const table = figures.table("The slope at 0.7; marked digits agree with a line beside them", [
     "step h",
     "slope",
@@ -48,11 +49,10 @@ figures.add("digits", (live) => {
     const found = lines(state);
     const best = found.filter(({ word }) => word === "agree");
     const count = ({ text, agree }) => text.slice(0, agree).replace(/\D/g, "").length;
-    const digits = Math.max(...best.map(count));
-    const [low, high] = [best[0].h, best.at(-1).h];
-    const from = best.length > 1 ? say("{low} to {high}", { low, high }) : low;
-    const words = { formula: say(state.formula), digits, from };
-    status.textContent = say("{formula}: up to {digits} digits agree, at h = {from}.", words);
+    const counts = best.map(count);
+    const digits = range(Math.min(...counts), Math.max(...counts));
+    const words = { formula: say(state.formula), digits, from: range(best[0].h, best.at(-1).h) };
+    status.textContent = say("{formula}: {digits} digits agree, at h = {from}.", words);
     table.show(
       found.map(({ h, text, agree, word }) => [
         h,
