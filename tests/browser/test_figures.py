@@ -310,9 +310,9 @@ def test_the_staircase_is_filtered_and_sorted_by_keyboard(page):
     rows = tab.locator(".figure-live tbody tr")
     tab.get_by_label("Only where stages differ").press("Space")
     assert rows.count() > 100
-    tab.get_by_label("Function").fill("relu near")
+    tab.get_by_role("searchbox", name="Function").fill("relu near")
     assert rows.count() == 2
-    tab.get_by_label("Function").fill("")
+    tab.get_by_role("searchbox", name="Function").fill("")
     tab.get_by_label("Kind").select_option("near-kink")
     for direction, worst in (("ascending", rows.first), ("descending", rows.last)):
         tab.get_by_role("button", name="2 central").press("Enter")
