@@ -73,11 +73,11 @@ globalThis.translations = {
   "; ": "；",
   "Measured {value} ± {bar}, claimed {claim}: {verdict}.": "测得 {value} ± {bar}，声称 {claim}：{verdict}。",
   "the claim is within. PASS": "声称的斜率在误差限之内。通过（PASS）",
-  "the claim is {off} away. FAIL": "声称的斜率相差 {off}。不通过（FAIL）",
+  "the claim is {off} away. FAIL": "两者相差 {off}。不通过（FAIL）",
   "the claim is within, and so are others. UNSURE: take a shorter step":
     "声称的斜率在误差限之内，可是别的斜率也在里面。无法判定（UNSURE）：请缩短步长",
   "The slope is {slope}. Measured with h = {h}: {all}.": "斜率是 {slope}。用 h = {h} 测得：{all}。",
-  "{name} {value}, off by {off} %": "{name} {value}，相差 {off} %",
+  "{name} {value}, off by {off} %": "{name} {value}，相差 {off}%",
   "Largest relative error at h = {h}: {all}.": "h = {h} 时的最大相对误差：{all}。",
   "{least} at h = {best}": "{least}（h = {best}）",
   "{low} to {high}": "{low} 到 {high}",
