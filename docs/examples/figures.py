@@ -19,7 +19,9 @@ from pictures import (
     halving,
     kink,
     learning,
-    lectures,
+    lectures_layers,
+    lectures_numbers,
+    lectures_tests,
     lines,
     low_precision,
     museum,
@@ -68,7 +70,9 @@ for picture in (
     crossing,
     scale,
     learning,
-    lectures,
+    lectures_numbers,
+    lectures_layers,
+    lectures_tests,
 ):
     files = picture.files()
     for name in [name for name in files if name in chinese.WORDS]:
