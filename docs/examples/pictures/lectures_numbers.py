@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from pictures import drawing, lecture
-from pictures.drawing import BLUE, BROWN, GREEN, GREY, PALE, RED, box, dot, line, text
+from pictures.drawing import BLACK, BLUE, BROWN, GREEN, GREY, PALE, RED, box, dot, line, text
 from pictures.lecture import WIDTH, arrow, bar, picture
 
 # --- 1 rounding ------------------------------------------------------------------------------
@@ -93,14 +93,18 @@ def small():
     allowed = atol + rtol * numeric
     x = drawing.Axis(-1e-3, 1.45e-3, 30, WIDTH - 30)
     low, high = x(numeric - allowed), x(numeric + allowed)
-    parts = [box(low, 40, high - low, 60, PALE), text((low + high) / 2, 30, "allowed")]
-    parts += [line(30, 68, WIDTH - 30, 68), dot(x(analytic), 68, RED), dot(x(numeric), 68, BLUE)]
-    parts.append(text(x(analytic) - 12, 92, "analytic", RED, "end"))
-    parts.append(text(x(numeric) + 12, 92, "numeric", BLUE, "start"))
+    parts = [box(low, 50, high - low, 180, PALE), text((low + high) / 2, 34, "allowed")]
+    for y, value, words, colour in (
+        (100, analytic, "analytic", RED),
+        (180, numeric, "numeric", BLUE),
+    ):
+        parts += [line(x(0), y, x(value), y, colour, width=3), dot(x(value), y, colour)]
+        parts.append(text(x(value) + 16, y + 8, words, colour, "start"))
+    parts.append(line(x(0), 50, x(0), 230, BLACK, "7 5", width=2))
     for value in (-5e-4, 0, 5e-4, 1e-3):
-        parts += [line(x(value), 100, x(value), 108)]
-        parts.append(text(x(value), 138, f"{value:g}".replace("-", "−")))
-    return picture("Both are small beside what is allowed", parts, 158)
+        parts.append(line(x(value), 230, x(value), 240))
+        parts.append(text(x(value), 268, f"{value:g}".replace("-", "−")))
+    return picture("Both are small beside what is allowed", parts, 285)
 
 
 # --- 3 step ----------------------------------------------------------------------------------
