@@ -11,6 +11,7 @@ from conftest import FENCE
 ROOT = Path(__file__).parents[2]
 DECKS = sorted((ROOT / "docs" / "slides").glob("*.md"))
 LINES = 17  # that a projector shows, of what is no note
+PYTHON = "```python\n"
 NOTES = re.compile(r'^!!! notes "Say"\n+((?: {4}.*\n|\n)+)', re.MULTILINE)
 
 
@@ -30,6 +31,11 @@ def faults_of(slide):
     return [f"{len(shown)} lines"] if len(shown) > LINES else []
 
 
+def bare(slides):
+    """Return the slides between the first and the last that show neither a picture nor code."""
+    return [one for one in slides[1:-1] if "](../assets/figures/" not in one and PYTHON not in one]
+
+
 @pytest.mark.parametrize("deck", DECKS, ids=lambda deck: deck.stem)
 def test_every_slide_has_its_notes_and_fits_on_a_screen(deck):
     slides = slides_of(deck.read_text(encoding="utf-8"))
@@ -43,6 +49,7 @@ def test_every_deck_shows_its_ideas(deck):
     pictures = re.findall(r"^!\[(.+)\]\(\.\./assets/figures/", deck.read_text("utf-8"), re.M)
     assert len(pictures) >= 2
     assert min(map(len, pictures)) > 60
+    assert bare(slides_of(deck.read_text("utf-8"))) == []
 
 
 def test_the_missing_parts_of_a_slide_are_noticed():
@@ -50,6 +57,8 @@ def test_the_missing_parts_of_a_slide_are_noticed():
     assert faults_of(f"## One\n{notes}{notes}") == ["no notes, or several"]
     assert faults_of("## One\n" + "line\n" * 17 + notes) == ["18 lines"]
     assert faults_of(f"## One\n\n```text\nx\n```\n{notes}") == []
+    words, drawn = "## One\n", "## Two\n\n![A](../assets/figures/a.svg)\n"
+    assert bare([words, words, drawn, f"## Three\n\n{PYTHON}x\n```\n", words]) == [words]
 
 
 def test_every_exercise_has_its_lecture_and_every_lecture_its_place():
