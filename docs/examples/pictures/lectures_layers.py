@@ -138,7 +138,8 @@ def moves():
     for place, (words, of_a, of_w, of_y) in enumerate(cases):
         y = 62 + 210 * place
         for left, name, rows, columns, some in (
-            *((130, "A", n, inputs, of_a), (290, "W", inputs, outputs, of_w)),
+            (130, "A", n, inputs, of_a),
+            (290, "W", inputs, outputs, of_w),
             (490, "Y", n, outputs, of_y),
         ):
             parts += sheet(left, y, rows, columns, PALE, side, some)
@@ -158,7 +159,8 @@ def back():
     shut = {(i, j): PALE for i, j in product(range(6), range(5)) if (i + 2 * j) % 3 == 0}
     parts = [dot(660, 226, RED), *arrow(650, 226, scores + 68, 226, RED), text(630, 212, "1")]
     for left, columns, some, words in (
-        *((scores, 3, {}, "d_scores"), (hidden, 5, {}, "d_hidden")),
+        (scores, 3, {}, "d_scores"),
+        (hidden, 5, {}, "d_hidden"),
         (gates, 5, shut, "gates"),
     ):
         parts += sheet(left, 166, 6, columns, RED, 20, some)
@@ -257,10 +259,8 @@ def convolution():
     block = {(i, j): BLUE for i, j in product((1, 2), repeat=2)}
     parts = []
     for left, top, size, some, name in (
-        *(
-            (20, 60, 4, block, "x"),
-            (300, 112, 2, dict.fromkeys(product((0, 1), repeat=2), GREEN), "w"),
-        ),
+        (20, 60, 4, block, "x"),
+        (300, 112, 2, dict.fromkeys(product((0, 1), repeat=2), GREEN), "w"),
         (500, 86, 3, {(1, 1): RED}, "y"),
     ):
         parts += sheet(left, top, size, size, PALE, side, some)
