@@ -27,6 +27,7 @@ def speak(language: str) -> None:
     global _spoken
     if language not in languages():
         raise ValueError(f"there is no language {language!r}; choose {' or '.join(languages())}")
+    _catalogue(language)  # a file that cannot be used is refused here, not at some later message
     _spoken = language
 
 
@@ -65,11 +66,13 @@ def _catalogue(language: str) -> tuple[dict[str, str], list[tuple[re.Pattern[str
     is in a field called ``said``.
     """
     path = LOCALE / f"{language}.po"
-    entries = read_po(path.read_text(encoding="utf-8"), path.name) if path.exists() else {}
+    entries = read_file(path) if path.exists() else {}
     translated = {english: text for english, text in entries.items() if text}
     plain, templates = dict[str, str](), list[tuple[bool, int, re.Pattern[str], str]]()
     for english, text in translated.items():
         words, names = parts_of(english)
+        if not same_fields(english, text):
+            raise ValueError(f"{path.name}: {OTHER_FIELDS}: {english}")
         if names:
             adds = names[0] == "said"
             templates.append((not adds, -sum(map(len, words)), _pattern(words, names), text))
@@ -90,6 +93,18 @@ def parts_of(template: str) -> tuple[list[str], list[str]]:
     return words, names
 
 
+def same_fields(english: str, translation: str) -> bool:
+    """Whether a translation has the fields of its message, in any order, and no others."""
+    names = parts_of(english)[1]
+    try:
+        if sorted(parts_of(translation)[1]) != sorted(names):
+            return False
+        translation.format(**dict.fromkeys(names, ""))
+    except ValueError:  # a single brace, or a format such as {n:d}: values are texts
+        return False
+    return True
+
+
 def _pattern(words: list[str], names: list[str]) -> re.Pattern[str]:
     """Return what a template matches. Each field ends where the next words begin.
 
@@ -103,10 +118,20 @@ def _pattern(words: list[str], names: list[str]) -> re.Pattern[str]:
 
 # --- files -------------------------------------------------------------------------------------
 
+OTHER_FIELDS = "other fields than in the message"
 LINE = re.compile(r'(?:(msgid|msgstr)\s+)?"((?:[^"\\]|\\.)*)"')
 ESCAPE = re.compile(r"\\(.)")
 ESCAPED = {"n": "\n", "t": "\t", '"': '"', "\\": "\\"}
 NEXT = {"msgid": "msgstr", "msgstr": "msgid"}
+
+
+def read_file(path: Path) -> dict[str, str]:
+    """Return the translations in a ``.po`` file, by their messages."""
+    try:
+        source = path.read_text(encoding="utf-8-sig")  # some editors begin a file with a mark
+    except UnicodeDecodeError:
+        raise ValueError(f"{path.name} is not in UTF-8: save it in that encoding") from None
+    return read_po(source, path.name)
 
 
 def read_po(source: str, name: str) -> dict[str, str]:

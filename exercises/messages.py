@@ -17,7 +17,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator
 
-from catalogue import LOCALE, parts_of, read_po
+from catalogue import LOCALE, OTHER_FIELDS, read_file, same_fields
 from course import HERE, ROOT
 
 # What learners are told besides the checks: what runs those, and what grades.
@@ -168,8 +168,8 @@ def faults_in(entries: dict[str, str]) -> Iterator[str]:
     for english, translation in entries.items():
         if english not in known:
             yield f"no longer a message: {english}"
-        elif translation and sorted(parts_of(english)[1]) != sorted(parts_of(translation)[1]):
-            yield f"other fields than in the message: {english}"
+        elif translation and not same_fields(english, translation):
+            yield f"{OTHER_FIELDS}: {english}"
 
 
 def entry(message: str) -> str:
@@ -180,7 +180,7 @@ def entry(message: str) -> str:
 
 def main(names: list[str]) -> int:
     """Say what is translated, or print what is not; 1 if a file is not in step, else 0."""
-    files = {path.name: read_po(path.read_text("utf-8"), path.name) for path in LOCALE.glob("*.po")}
+    files = {path.name: read_file(path) for path in LOCALE.glob("*.po")}
     if names:
         if unknown := sorted({*names} - {*sources()}):
             sys.exit(f"no source of messages: {', '.join(unknown)}; choose {', '.join(sources())}")

@@ -261,7 +261,11 @@ def main(words: list[str]) -> int:
     of_what_is_said = f"of what is said; {course.language} if you do not choose one"
     anywhere.add_argument("--language", choices=languages(), help=of_what_is_said)
     chosen, words = anywhere.parse_known_args(words)
-    speak(chosen.language or course.language)
+    try:
+        speak(chosen.language or course.language)
+    except ValueError as error:  # its file is a translator's
+        say(str(error))
+        return CANNOT
     CHOSEN[:] = ["--language", chosen.language] if chosen.language else []
 
     def exercise(text: str) -> Exercise:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 import catalogue
-from catalogue import read_po, speak, spoken, told, word
+from catalogue import read_file, read_po, speak, spoken, told, word
 
 FILE = r"""
 # A comment.
@@ -89,6 +89,16 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(source, says):
         read_po(source, "xx.po")
 
 
+def test_a_file_is_in_utf_8_with_a_mark_at_its_beginning_or_without(tmp_path):
+    path = tmp_path / "xx.po"
+    for encoding in ("utf-8", "utf-8-sig"):
+        path.write_text(FILE, encoding=encoding)
+        assert read_file(path) == read_po(FILE, "xx.po")
+    path.write_text(FILE, encoding="latin-1")
+    with pytest.raises(ValueError, match=r"^xx\.po is not in UTF-8: save it"):
+        read_file(path)
+
+
 # --- messages ----------------------------------------------------------------------------------
 
 
@@ -146,6 +156,29 @@ def test_braces_that_are_no_field_are_doubled(spoken_here):
     spoken_here(messages={"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"})
     assert told("{a set}") == "{集合}"
     assert told("{small set}") == "{small 集}"
+
+
+@pytest.mark.parametrize(
+    ("english", "text"),
+    [
+        ("{n} checks", "{m} 项"),
+        ("{n} checks", "几项"),
+        ("{n} checks", "{n} 项，{n}"),
+        ("{n} checks", "{} 项"),
+        ("{n} checks", "{n.real} 项"),
+        ("{n} checks", "{n:d} 项"),
+        ("{n} checks", "{n 项"),
+        ("all checks", "{n} 项"),
+    ],
+    ids=["another", "none", "twice", "no name", "an attribute", "a format", "open", "one more"],
+)
+def test_a_translation_with_other_fields_is_refused_before_anything_is_said(
+    spoken_here, english, text
+):
+    spoken_before = spoken()
+    with pytest.raises(ValueError, match=rf"^xx\.po: other fields than in the message: {english}$"):
+        spoken_here(messages={"other checks": "其他", english: text})
+    assert spoken() == spoken_before
 
 
 @pytest.mark.parametrize("text", ["line 1: " * 5000, "line " * 20000, ": " * 20000])

@@ -11,12 +11,12 @@ from test_slips import TABLE, submission_of
 from wrong_submissions import judged, outcome_of, wrong_answers
 
 import messages
-from catalogue import LOCALE, parts_of, read_po, speak, told, word
+from catalogue import LOCALE, parts_of, read_file, read_po, speak, told, word
 from course import checks_of, not_run, read_course
 
 COURSE = read_course()
 TRANSLATED = [e for e in COURSE.exercises if e.number <= "14"]
-ZH = read_po((LOCALE / "zh.po").read_text("utf-8"), "zh.po")
+ZH = read_file(LOCALE / "zh.po")
 HAN = re.compile("[\u3400-\u9fff]")
 
 # --- what is a message -------------------------------------------------------------------------

@@ -190,6 +190,23 @@ def test_an_unknown_language_is_refused_with_those_there_are(desk):
     assert "zh" in done.stderr
 
 
+def test_a_file_of_messages_that_cannot_be_used_is_named_in_a_sentence(desk):
+    file = desk.home / "exercises" / "locale" / "zh.po"
+    before = file.read_bytes()
+    try:
+        for old, new, said in (
+            ("{total} 项检查", "{totale} 项检查", "zh.po: other fields than in the message"),
+            ('"通过"', '"通过', "zh.po, line 1"),
+        ):
+            file.write_text(before.decode("utf-8").replace(old, new, 1), encoding="utf-8")
+            done = desk.start("01 --language zh")
+            assert (done.returncode, done.stderr) == (2, "")
+            assert " ".join(done.stdout.split()).startswith(said)
+            assert desk.start("01").returncode == 1  # English needs no file
+    finally:
+        file.write_bytes(before)
+
+
 def test_what_is_not_translated_is_in_english(desk):
     said = desk.says("verify 01 --language zh")  # which is for authors
     assert said.startswith("01 前向差分\n")
