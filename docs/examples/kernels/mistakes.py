@@ -1,4 +1,4 @@
-"""The three commonest mistakes in the backward of a kernel, each as an edit of one place."""
+"""Three mistakes in the backward of a kernel, each as an edit of one place."""
 
 import importlib.util
 import tempfile
