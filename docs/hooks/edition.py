@@ -85,6 +85,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if not _is_translation(config):
         return None
     original = DOCS / page.file.src_uri
+    if not original.is_file():
+        logger.warning(f"{page.file.src_uri} in {config.theme['language']}: it has no original")
+        return None
     settings = get_data(original.read_text(encoding="utf-8"))[1]
     tags = dict.fromkeys([*page.meta.get("tags", ()), *settings.get("tags", ())])
     page.meta = {**settings, **page.meta, "tags": [*tags]}

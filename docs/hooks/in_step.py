@@ -58,8 +58,8 @@ def text_of(page: Path) -> str:
 
 
 def sources_of(page: Path) -> list[Path]:
-    """Return the files that an English page is made of."""
-    exercise = EDITOR.search(page.read_text(encoding="utf-8"))
+    """Return the files that an English page is made of, or was, if it is gone."""
+    exercise = page.exists() and EDITOR.search(page.read_text(encoding="utf-8"))
     if not exercise:
         return [page]
     own = (f"{exercise[1]}/{name}" for name in ("README.md", "hints.md", "checks.py"))
@@ -190,7 +190,7 @@ def out_of_step(page: Path) -> list[str]:
     original, text = original_of(page), page.read_text(encoding="utf-8")
     names = f"{page.relative_to(ROOT).as_posix()} and {original.relative_to(ROOT).as_posix()}"
     if not original.exists():
-        return [f"{names}: there is no such original"]
+        return [f"{names}: there is no such original. If it moved, the translation moves, too"]
     said = [f"{names}: {one}" for one in differences(text, text_of(original))]
     if not (seen := SEEN.search(text)) or seen[1] != mark_of(original):
         said.append(f"{names}: the original has changed since its translation was last compared")

@@ -186,9 +186,10 @@ def test_a_translation_is_not_begun_twice_and_needs_an_original(pair, capsys):
     assert in_step.main(["start", str(page)]) == 1
     assert "exists" in capsys.readouterr().err
     original.unlink()
-    assert in_step.out_of_step(page) == [
-        "docs/zh/a/b.md and docs/a/b.md: there is no such original"
-    ]
+    (said,) = in_step.out_of_step(page)
+    assert said.startswith("docs/zh/a/b.md and docs/a/b.md: there is no such original. If it moved")
+    assert in_step.main([]) == 1
+    assert f"{said}\n    git diff HEAD -- docs/a/b.md\n" in capsys.readouterr().out
 
 
 # --- the README, which is no page of the site -----------------------------------------------
@@ -232,6 +233,15 @@ def test_headings_get_the_ids_and_settings_of_the_original(edition):
         "### 甲 { #a .b }",
         "## 又二 { #two_1 data-search-exclude }\n",
     ]
+
+
+def test_a_page_without_an_original_is_a_warning(edition, caplog):
+    page = SimpleNamespace(file=SimpleNamespace(src_uri="gone.md"))
+    assert (
+        edition.on_page_markdown("# 一", page, SimpleNamespace(theme={"language": "zh"}), None)
+        is None
+    )
+    assert "gone.md in zh: it has no original" in caplog.text
 
 
 def test_a_link_leads_to_the_english_page_only_where_there_is_no_translation(edition):
