@@ -43,6 +43,7 @@ def on_config(config: MkDocsConfig) -> None:
     names = config.extra["names"]
     there = {page.relative_to(config.docs_dir).as_posix() for page in _pages_of(config)}
     config.nav = [*_chosen(config.nav, names, there)]
+    config.mdx_configs["toc"]["permalink_title"] = config.extra["permalink"]
     config.theme.static_templates.discard("404.html")  # the server knows one
     config.extra_javascript.insert(0, f"assets/words.{config.theme['language']}.js")
     _teach_words(_pages_of(config))

@@ -114,6 +114,31 @@ def test_the_right_answer_to_a_question_is_marked(page):
     tab.evaluate("localStorage.clear()")
 
 
+NOT_READ = re.compile(r"<(script|style|pre|code|svg)\b.*?</\1>", re.DOTALL)
+SAID_BY_TAGS = re.compile(r' (?:alt|title|aria-label|placeholder)="([^"]*)"')
+ENGLISH = re.compile(r"(?:\b[A-Za-z']+[,;]?\s+){4,}[A-Za-z]+\b")
+
+
+def english_in(html):
+    """Return the English sentences of a page, and what its tags say without a Chinese sign."""
+    html = NOT_READ.sub(" . ", html)
+    said = [
+        text for text in SAID_BY_TAGS.findall(html) if re.fullmatch(r"[\w' ]+ [\w' ]+", text, re.A)
+    ]
+    return [*said, *(found[0] for found in ENGLISH.finditer(re.sub(r"<[^>]*>", " ", html)))]
+
+
+def test_a_chinese_page_says_nothing_in_english_but_code(site):
+    assert english_in(
+        '<p title="A link">一 <b>two three</b> four five six。<code>a b c d e</code>'
+    ) == [
+        "A link",
+        "two three  four five six",
+    ]
+    for page in (site / "zh").rglob("*.html"):
+        assert english_in(page.read_text(encoding="utf-8")) == [], page
+
+
 def test_every_link_of_a_chinese_page_leads_somewhere(site):
     pages = [path for path in (site / "zh").rglob("*.html")]
     assert len(pages) > 3
