@@ -24,6 +24,7 @@ ROOT = DOCS.parent
 LANGUAGES = ("zh",)
 
 SETTINGS = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
+DESCRIPTION = re.compile(r"^description: .*$", re.MULTILINE)  # a translation has its own
 SEEN = re.compile(r"^original: (\w+)$", re.MULTILINE)
 PLACE = re.compile(r"^( *)\[\[block\]\]$", re.MULTILINE)
 # A fence, formulas, or an included file.
@@ -68,7 +69,9 @@ def sources_of(page: Path) -> list[Path]:
 
 def mark_of(page: Path) -> str:
     """Return a number for the words of an English page; where lines break does not count."""
-    return hashlib.sha256(" ".join(text_of(page).split()).encode()).hexdigest()[:12]
+    settings = SETTINGS.match(page.read_text(encoding="utf-8"))
+    words = [*DESCRIPTION.findall(settings[0] if settings else ""), text_of(page)]
+    return hashlib.sha256(" ".join(" ".join(words).split()).encode()).hexdigest()[:12]
 
 
 # --- blocks ----------------------------------------------------------------------------------

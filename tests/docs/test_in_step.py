@@ -174,11 +174,12 @@ def test_a_change_of_the_original_is_noticed_until_somebody_compares(pair):
     assert in_step.out_of_step(page) == []
     original.write_text(ORIGINAL.replace("and a\n[", "and\na ["), encoding="utf-8")
     assert in_step.out_of_step(page) == []  # a line breaks elsewhere
-    original.write_text(ORIGINAL.replace("Text", "Words"), encoding="utf-8")
-    (said,) = in_step.out_of_step(page)
-    assert said.startswith("docs/zh/a/b.md and docs/a/b.md: the original has changed")
-    assert in_step.main(["seen", str(page)]) == 0
-    assert in_step.out_of_step(page) == []
+    for old, new in (("Text", "Words"), ("tags: [a]", "tags: [a]\ndescription: One thing.")):
+        original.write_text(ORIGINAL.replace(old, new), encoding="utf-8")
+        (said,) = in_step.out_of_step(page)
+        assert said.startswith("docs/zh/a/b.md and docs/a/b.md: the original has changed")
+        assert in_step.main(["seen", str(page)]) == 0
+        assert in_step.out_of_step(page) == []
 
 
 def test_a_translation_is_not_begun_twice_and_needs_an_original(pair, capsys):
