@@ -27,6 +27,9 @@ OURS = (
     *("grader/report.py", "grader/writers.py"),
 )
 MANIFEST = "course.toml"
+STARTERS = "starter.py"
+# What the starters say of a function that is not written yet.
+TO_DO = ["exercise {number}, task {task}: {name}", "the project, task {task}: {name}"]
 OF_AN_EXERCISE = ("title", "experiment", "recall")  # in the manifest
 # No message is written in a call of these: what instructors and authors are told is in English.
 NOT_TOLD = {
@@ -42,7 +45,7 @@ WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(.])|\b[a-z]{2,}\b")
 def sources() -> list[str]:
     """Return the files that have messages, by their names in ``exercises``."""
     checks = sorted(path.relative_to(HERE).as_posix() for path in HERE.glob("*/checks.py"))
-    return [*OURS, MANIFEST, *checks]
+    return [*OURS, MANIFEST, STARTERS, *checks]
 
 
 def messages_in(name: str) -> list[str]:
@@ -53,6 +56,8 @@ def messages_in(name: str) -> list[str]:
 @functools.cache
 def texts_in(name: str) -> list[str]:
     """Return all texts in a source, as templates; one that is no sentence may be a message, too."""
+    if name == STARTERS:
+        return TO_DO
     source = (HERE / name).read_text(encoding="utf-8")
     found = _of_the_manifest(source) if name == MANIFEST else _in_the_code(ast.parse(source))
     return list(dict.fromkeys(found))

@@ -199,6 +199,16 @@ def outcomes_of(exercise):
         yield outcome_of(exercise, wrong, heldout=True, to_the_end=True)
 
 
+@pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda e: e.name)
+def test_a_task_that_is_to_do_is_named_in_chinese(exercise, chinese):
+    starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
+    tasks = re.findall(r'raise NotImplementedError\("(.*)"\)', starter)
+    assert bool(tasks) == ("NotImplementedError" in starter)
+    for task in tasks:
+        number, name = task.split(", task ")[1].split(": ")
+        assert told(task).endswith(f"，任务 {number}：{name}")
+
+
 ENGLISH = re.compile(r"(?<![\w`'.])(the|is|are|and|of|not|that|has|have|in|by|to)(?![\w`'.(])")
 CODE = {"called", "raised", "at", "where", "got", "expected"}  # or values
 
