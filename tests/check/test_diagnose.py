@@ -496,7 +496,7 @@ SHAPES = [(), (1,), (2,), (3,), (6,), (2, 2), (3, 3), (2, 2, 3), (30,)]
 )
 def test_random_wrong_gradients_get_no_false_diagnosis(noise_of_f, shapes, spoil, true):
     # At 1e-4 five reports in a hundred find a pattern in what they cannot see: not of these.
-    rng, noise = np.random.default_rng(3), np.random.default_rng(15)
+    rng, noise = np.random.default_rng(3), np.random.default_rng(16)
     kinds = []
     for shape in shapes:
         x = rng.normal(size=shape)
