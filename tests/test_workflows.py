@@ -159,7 +159,7 @@ def checkout(tmp_path):
     for name in ("docs", "exercises", "gradcheck_ref"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
     plugin = ("pytest_gradcheck_ref.py", "pytest_gradcheck_ref_audit.py")
-    for name in ("mkdocs.yml", "pyproject.toml", *plugin, "README.md", "LICENSE"):
+    for name in ("mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml", *plugin, "README.md", "LICENSE"):
         shutil.copy(ROOT / name, clone)
     return clone
 

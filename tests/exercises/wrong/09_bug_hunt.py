@@ -2,7 +2,7 @@
 
 # Name | what stands once in the solution | what stands in its place | part of what is said.
 EDITS = """
-accuses_nobody | [-1.5, 0.25]]) | [-1.5, 0.25]]); return {} | one layer will do for a start
+accuses_nobody | [-1.5, 0.25]]) | [-1.5, 0.25]]); return {} | one call will do for a start
 returns_names_only | [-1.5, 0.25]]) |
     [-1.5, 0.25]]); return ["elu", "batch_norm", "embedding"] | what evidence() returns
 accuses_somebody_unknown | "batch_norm": | "batchnorm": | the spelling

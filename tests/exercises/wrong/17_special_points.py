@@ -4,7 +4,7 @@ import numpy as np
 from wrong_submissions import instead_of
 
 
-@instead_of("evidence", says="one function will do for a start")
+@instead_of("evidence", says="one call will do for a start")
 def shows_nothing():
     return {}
 
