@@ -21,17 +21,17 @@ def looks_of(gradient, claim, noise, count=40, upstreams=0):
         claimed = np.array([line.dot(claim, t) for line in lines])
         steps = np.full(count, t)
         at.append(Look(claimed, slopes, np.zeros(slopes.shape), steps, np.zeros(1)))
-    return Looks(lines, at, np.ones(1), np.zeros(1), [slice(0, 1)], upstreams, 1)
+    return Looks(lines, at, np.ones(1), np.zeros(1), [slice(0, 1)], upstreams)
 
 
 @pytest.mark.parametrize("wrong", [0.0, 0.3, 1.0])
 def test_the_error_is_measured_through_noise_as_large_as_the_slopes(wrong):
     gradient = np.linspace(-1.0, 1.0, 30)[:, None]
     seen = looks_of(gradient, (1 + wrong) * gradient, noise=0.5)
-    found = seen.square(seen.at[0], seen.at[1], slice(0, 1))
+    found = seen.square(slice(0, 1))
     length = float(np.sum((gradient[:, 0] * A) ** 2))
     assert found.error / length == pytest.approx(wrong**2, abs=0.15 + 0.3 * wrong)
-    assert found.limit(seen.low) >= wrong**2 * length
+    assert found.limit(seen.quantiles[0]) >= wrong**2 * length
 
 
 def test_other_claims_are_judged_along_the_same_lines():
@@ -39,7 +39,7 @@ def test_other_claims_are_judged_along_the_same_lines():
     seen = looks_of(gradient, 2 * gradient, noise=1e-3)
     right, wrong = seen.claimed(gradient), seen.claimed(2 * gradient)
     assert np.array_equal(wrong, [look.claimed for look in seen.at])
-    errors = [seen.square_of(claimed, slice(0, 1)).error for claimed in (right, wrong)]
+    errors = [seen.square(slice(0, 1), claimed=claimed).error for claimed in (right, wrong)]
     assert abs(errors[0]) < 1e-5 * errors[1]
     # The rows of a claim may be those of one input only.
     part = np.zeros((40, 1))

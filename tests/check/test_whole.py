@@ -207,9 +207,10 @@ def test_what_is_allowed_follows_the_precision():
 
 def test_more_lines_make_a_pass_surer_and_do_not_ask_for_more():
     def allowed(lines):
-        seen = Square(1.0, 0.0, 2e-4, 1.0, 0.0, math.sqrt(lines), 1.0, 0.0)
-        group = SimpleNamespace(lines=range(lines), _largest=lambda _: 0.1)
-        return Group._allowed(group, seen, 1.0)
+        found = Square(slice(0, 1), noise=2e-4, averaged=math.sqrt(lines), stuck=0.0)
+        seen = SimpleNamespace(lines=range(lines))
+        group = SimpleNamespace(seen=seen, _largest=lambda _: 0.1)
+        return Group._allowed(group, found, 1.0)
 
     assert allowed(10) > allowed(40) > 1.1 * (0.1 / 10) ** 2
     assert allowed(160) == pytest.approx(allowed(40))

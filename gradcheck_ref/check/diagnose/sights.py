@@ -155,7 +155,7 @@ class Blurred:
         self.allowed = ROUNDED * whole.allowed
         self.gradient = block.gradient(claims)
         self.claimed = self.predict(self.gradient.values)
-        self.mistake = [looks.square_of(self.claimed, columns).error for columns in looks.groups]
+        self.mistake = [looks.square(columns).error for columns in looks.groups]
 
     def predict(self, values: Array) -> Array:
         """Return the slopes that a gradient predicts, (steps, lines, columns)."""
@@ -178,13 +178,14 @@ class Blurred:
         """Tell whether the error that is left is surely small."""
         if self.block.entries < FEWEST + free:
             return False
+        low, _ = self.looks.quantiles
         for columns, mistake in zip(self.looks.groups, self.mistake, strict=True):
-            found = self.looks.square_of(predicted, columns)
+            found = self.looks.square(columns, claimed=predicted)
             allowed = self.allowed**2 * found.slopes
             left = LEFT_IF_FITTED if free else LEFT
             most = max(allowed, left**2 * min(mistake, found.slopes))
             too_much = found.error > allowed + found.doubt(allowed) + found.stuck
-            if too_much or not found.limit(self.looks.low, most) <= most:
+            if too_much or not found.limit(low, most) <= most:
                 return False
         return True
 

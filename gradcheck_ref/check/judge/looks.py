@@ -44,14 +44,15 @@ class Look(NamedTuple):
 class Square(NamedTuple):
     """A length, squared, and what may be wrong with it, all in the unit of a typical slope."""
 
-    size: float  # of the gradient itself
-    error: float  # of the error of the claim: the mean product of residuals
-    noise: float  # mean square of the noise in one residual
-    slopes: float  # mean product of slopes
-    spread: float  # standard error of `error` over the lines
-    averaged: float  # how many independent draws of the noise there are, as a square root
-    proved: float  # the error is not larger, except by CHANCE
-    stuck: float  # mean square of what rounding may add to all residuals alike
+    columns: slice  # of one output
+    size: float = math.nan  # of the gradient itself
+    error: float = math.nan  # of the error of the claim: the mean product of residuals
+    noise: float = math.nan  # mean square of the noise in one residual
+    slopes: float = math.nan  # mean product of slopes
+    spread: float = math.nan  # standard error of `error` over the lines
+    averaged: float = 1.0  # how many independent draws of the noise there are, as a square root
+    proved: float = math.inf  # the error is not larger, except by CHANCE
+    stuck: float = math.inf  # mean square of what rounding may add to all residuals alike
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
@@ -61,9 +62,6 @@ class Square(NamedTuple):
         """Return the square that the error surely does not exceed, if it has this one."""
         most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
         return (most + math.sqrt(self.stuck)) ** 2
-
-
-UNKNOWN = Square(math.nan, math.nan, math.nan, math.nan, math.nan, 1.0, math.inf, math.inf)
 
 
 def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
@@ -96,28 +94,27 @@ class Looks:
     ----------
     lines : sequence of Dithered
         The lines.
-    at : list of Look
+    at : sequence of Look
         The same lines at two or three steps.
     weight, floor : ndarray, shape (columns,)
         The factor of slopes and claims, and the least noise at the second step, squared.
-    groups : list of slice
+    groups : sequence of slice
         The columns of each output.
-    upstreams, outputs : int
-        How many random combinations of the outputs there are, and how many outputs.
+    upstreams : int
+        How many random combinations of the outputs there are.
     """
 
     lines: Sequence[Dithered]
-    at: list[Look]
+    at: Sequence[Look]
     weight: Array
     floor: Array
-    groups: list[slice]
+    groups: Sequence[slice]
     upstreams: int
-    outputs: int
 
     @property
-    def low(self) -> float:
-        """How far the mean square of so many random sums may be below its expectation."""
-        return quantiles(len(self.lines), self.upstreams)[0]
+    def quantiles(self) -> tuple[float, float]:
+        """How far the mean square of so many random sums may be below and above its expectation."""
+        return quantiles(len(self.lines), self.upstreams)
 
     def claimed(self, matrix: Array, first: int = 0) -> Array:
         """Return the claims, weighted, for another matrix of claims, (steps, lines, columns).
@@ -134,23 +131,21 @@ class Looks:
             ]
         )
 
-    def square_of(self, claimed: Array, columns: slice) -> Square:
-        """Return the length of the error for other claims."""
-        pairs = zip(self.at, claimed, strict=False)
-        one, other = (look._replace(claimed=instead) for look, instead in pairs)
-        return self.square(one, other, columns)
-
     @QUIETLY
-    def square(self, first: Look, second: Look, columns: slice) -> Square:
-        """Return the length of the error for some outputs, from two looks."""
-        both = np.array([*first[:2], *second[:2]])[..., columns]
-        both = both[:, np.isfinite(both).all(axis=(0, 2))]  # lines inside the domain of f
-        claimed, slopes = both[[0, 2]], both[[1, 3]]
-        lines, outputs = both.shape[1:]
+    def square(self, columns: slice, first: int = 0, claimed: Array | None = None) -> Square:
+        """Return the length of the error for an output, from the look of this number and the next.
+
+        Other claims are (2, lines, columns), as `claimed` returns them.
+        """
+        pair = self.at[first : first + 2]
+        slopes = np.array([look.slopes for look in pair])
+        if claimed is None:
+            claimed = np.array([look.claimed for look in pair])
+        both = np.array([claimed, slopes])[..., columns]
+        claimed, slopes = both[:, :, np.isfinite(both).all(axis=(0, 1, 3))]  # inside the domain
+        _, lines, outputs = slopes.shape
         if 2 * lines < len(self.lines) or not lines:
-            return UNKNOWN
-        if self.upstreams:
-            outputs = min(self.upstreams, self.outputs)
+            return Square(columns)
         one, other = claimed - slopes
         products = np.mean(one * other, axis=1)
         of_slopes = float(np.mean(slopes[0] * slopes[1]))
@@ -158,6 +153,7 @@ class Looks:
         if self.upstreams:
             largest = np.abs(one * other).max(axis=1) * proof(self.upstreams) ** 2
         return Square(
+            columns,
             size=max(float(np.mean(claimed[0] * claimed[1])), of_slopes),
             error=float(products.mean()),
             noise=float(np.mean((one - other) ** 2)) / 2 + float(np.mean(self.floor[columns])),
@@ -165,5 +161,5 @@ class Looks:
             spread=float(products.std()) / math.sqrt(lines),
             averaged=math.sqrt(lines * outputs),
             proved=proof(lines) ** 2 * float(largest.max()),
-            stuck=float(np.mean(np.fmax(first.stuck, second.stuck)[columns])),
+            stuck=float(np.mean(np.fmax(*(look.stuck for look in pair))[columns])),
         )

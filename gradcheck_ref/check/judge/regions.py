@@ -86,7 +86,7 @@ def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]
                 continue
             group = Group(question, others, end_of(question))
             if [one.code for one in group.judge() or ()] == [PASS]:
-                yield Region(part, zero, len(group.lines))
+                yield Region(part, zero, len(group.seen.lines))
                 break
 
 

@@ -110,27 +110,28 @@ class Group:
         self.question, self.most, self.alike, ask = question, most, alike, question.ask
         seed = question.seed, 3, stretches[0].start, stretches[-1].stop
         self.chords = Chorder(question.noise, stretches, seed)
-        self.upstreams = ask.upstreams
-        self.lines: list[Dithered] = []
-        self.looks: list[Look] = []
-        independent = min(ask.here.size, ask.outputs.size)
         affordable = most - ask.evaluations >= LEAST
-        self.measurable = affordable and self.chords.choose(Z / math.sqrt(MANY * independent))
-        self.effects = None if effects is None else effects * self.chords.weight**2
+        averaged = Z / math.sqrt(MANY * ask.here.size)
+        self.measurable = affordable and self.chords.choose(averaged)
+        weight, groups = self.chords.weight, output_groups(question)
+        self.effects = None if effects is None else effects * weight**2
+        self.seen = Looks([], [], weight, np.zeros(weight.size), groups, ask.upstreams)
 
     # --- measuring --------------------------------------------------------------------------------
 
     def measure(self, count: int) -> bool:
         """Measure lines until there are ``count``, at both steps; tell if they were affordable."""
-        have = len(self.lines)
-        if self.question.ask.evaluations + 4 * (count - have) > self.most:
+        before, steps = self.seen, self.chords.steps
+        new = count - len(before.lines)
+        if self.question.ask.evaluations + 4 * new > self.most:
             return False
-        more = self.chords.lines(TRIED + have, count - have)
-        looks = [self._look(more, step) for step in self.chords.steps[:2]]
-        if have:
-            pairs = zip(self.looks, looks, strict=False)
+        more = self.chords.lines(TRIED + len(before.lines), new)
+        looks = [self._look(more, step) for step in steps[:2]]
+        if before.at:
+            pairs = zip(before.at, looks, strict=False)
             looks = [one.and_then(other) for one, other in pairs]
-        self.lines, self.looks = self.lines + more, looks
+        floor = self.chords.floor(steps[1])
+        self.seen = replace(before, lines=[*before.lines, *more], at=looks, floor=floor)
         return True
 
     def _look(self, lines: Sequence[Dithered], step: float) -> Look:
@@ -149,38 +150,23 @@ class Group:
         self.question.return_to_x()
         return claims.product(line.between(t))
 
-    @property
-    def seen(self) -> Looks:
-        """The slopes and claims along all lines so far."""
-        return Looks(
-            lines=self.lines,
-            at=self.looks,
-            weight=self.chords.weight,
-            floor=self.chords.floor(self.chords.steps[1]),
-            groups=output_groups(self.question),
-            upstreams=self.upstreams,
-            outputs=self.question.ask.outputs.size,
-        )
-
     # --- the verdict ------------------------------------------------------------------------------
 
     def judge(self) -> list[Whole] | None:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
-        groups, found = output_groups(self.question), None
-        count_of = 1 if self.effects is None else len(self.effects)
+        found, alone = None, self.effects is None
         counts = FEW, MANY, 2 * MANY, 4 * MANY
-        for count in counts[: 4 if count_of == 1 else 3] if self.measurable else ():
+        for count in counts[: 4 if alone else 3] if self.measurable else ():
             if not self.measure(count):
                 break
-            squares = [
-                self.seen.square(self.looks[0], self.looks[1], columns) for columns in groups
-            ]
-            mistaken = [self._mistaken(*one) for one in zip(squares, groups, strict=True)]
+            squares = [self.seen.square(columns) for columns in self.seen.groups]
+            mistaken = [self._mistaken(one) for one in squares]
             if True in mistaken:
-                if count_of == 1 and count == FEW and self._hides_repairs(squares):
+                if alone and count == FEW and self._hides_repairs(squares):
                     self.measure(2 * FEW)
-                return [self._whole(0, squares, FAIL)] if count_of == 1 else None
-            found = [self._whole(i, squares) for i in range(count_of)]
+                return [self._whole(squares, None, FAIL)] if alone else None
+            each = [None] if self.effects is None else self.effects
+            found = [self._whole(squares, effects) for effects in each]
             if count >= MANY and any(one.code == PASS for one in found):
                 break
             if False in mistaken:
@@ -197,36 +183,38 @@ class Group:
 
         More lines than `MANY` make a pass surer. They do not ask for more.
         """
-        most, usual = self._largest(found) ** 2 * size, max(1.0, len(self.lines) / MANY)
+        most, usual = self._largest(found) ** 2 * size, max(1.0, len(self.seen.lines) / MANY)
         hidden = found.doubt() * math.sqrt(usual) + found.stuck
         return min(most, max(HIDDEN**2 * hidden, most / TIGHTER**2))
 
     @QUIETLY
-    def _mistaken(self, found: Square, columns: slice) -> bool | None:
+    def _mistaken(self, found: Square) -> bool | None:
         """Whether the error is surely a mistake of the claim: larger than allowed, at all steps.
 
         None if more lines may tell. Cost: 2 evaluations for each line, if two steps refuse.
         """
-        step, refused = self.chords.steps[1], self._refused(found)
-        form = float(np.mean(self.chords.floor_of_format(step)[columns]))
+        refused, columns = self._refused(found), found.columns
         if not self._exceeds(found, refused):
             return None
         if self.chords.coarse(columns) or self._is_literal(found):
             return False  # a staircase refuses nobody
-        if len(self.looks) == 2:
-            self.looks.append(self._look(self.lines, self.chords.steps[2]))
-        closer = self.seen.square(self.looks[1], self.looks[2], columns)
+        if len(self.seen.at) == 2:
+            third = self._look(self.seen.lines, self.chords.steps[2])
+            self.seen = replace(self.seen, at=[*self.seen.at, third])
+        closer = self.seen.square(columns, 1)
         if closer.error + closer.doubt(refused) + closer.stuck < STAYS * found.error:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
+        form = float(np.mean(self.chords.floor_of_format(self.chords.steps[1])[columns]))
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
         return True if self._exceeds(closer, refused) and quiet else None
 
     def _hides_repairs(self, squares: Sequence[Square]) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
-        low, left = quantiles(len(self.lines), self.upstreams)[0], REPAIRED
-        return any(one.doubt(left * one.error) > low * left * one.error for one in squares)
+        low, _ = self.seen.quantiles
+        left = [(one, REPAIRED * one.error) for one in squares]
+        return any(one.doubt(square) > low * square for one, square in left)
 
     @QUIETLY
     def _is_literal(self, found: Square) -> bool:
@@ -237,12 +225,12 @@ class Group:
         """
         if self.question.ask.precision > SHORT:
             high = self.chords.level > STAIRCASE**2 * found.size
-            if not high or any(look.claimed.any() for look in self.looks):
+            if not high or any(look.claimed.any() for look in self.seen.at):
                 return False
         steps, here = self.question.noise.resolution, np.abs(self.question.ask.here)
         if ((steps > 0) & (STAIRS * steps <= here)).all():
             return False  # with so many digits f was meant to be smooth
-        near = self._look(self.lines[:TRIED], CLOSEST)
+        near = self._look(self.seen.lines[:TRIED], CLOSEST)
         off = float(np.sum((near.claimed - near.slopes) ** 2))
         return off <= LITERAL**2 * float(np.sum(near.claimed**2))
 
@@ -253,12 +241,13 @@ class Group:
         The mean of f ahead of x and behind it is f(x), plus a term in step^2, plus one in the step
         where f has a kink at x.
         """
-        steps = np.array([look.steps for look in self.looks])  # (3, lines)
+        looks = self.seen.at
+        steps = np.array([look.steps for look in looks])  # (3, lines)
         powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
-        middles = np.array([look.middles[:, columns] for look in self.looks])
+        middles = np.array([look.middles[:, columns] for look in looks])
         jumps = np.einsum("ks,ksj->kj", powers[:, 1], middles.transpose(1, 0, 2))
         square = float(np.mean(jumps.mean(axis=0) ** 2))
-        noise = float(np.mean(jumps.var(axis=0))) / len(self.lines)
+        noise = float(np.mean(jumps.var(axis=0))) / len(jumps)
         return square - noise if square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1])) else 0.0
 
     def _refused(self, found: Square) -> float:
@@ -268,20 +257,17 @@ class Group:
 
     def _exceeds(self, found: Square, refused: float) -> bool:
         """Whether the square of the error is surely larger than this."""
-        _, high = quantiles(len(self.lines), self.upstreams)
+        _, high = self.seen.quantiles
         least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
         return least >= math.sqrt(high * refused)
 
     @QUIETLY
-    def _whole(self, number: int, squares: Sequence[Square], verdict: int = PASS) -> Whole:
+    def _whole(self, squares: Sequence[Square], effects: Any, verdict: int = PASS) -> Whole:
         """Return the result for one input: that of the output where it is worst."""
-        low, _ = quantiles(len(self.lines), self.upstreams)
-        columns = output_groups(self.question)
+        low, _ = self.seen.quantiles
         ratios = []
-        for found, group in zip(squares, columns, strict=True):
-            size = found.size
-            if self.effects is not None and len(self.effects) > 1:
-                size = float(np.mean(self.effects[number, group]))
+        for found in squares:
+            size = found.size if effects is None else float(np.mean(effects[found.columns]))
             allowed, error = self._allowed(found, size), max(found.error, 0.0)
             passes = found.limit(low, allowed) <= allowed and (size > 0 or found.limit(low) == 0)
             verdict = max(verdict, PASS if passes else UNSURE)
@@ -295,8 +281,8 @@ class Group:
             proved=proved,
             allowed=allowed,
             code=verdict,
-            lines=len(self.lines),
-            upstreams=self.upstreams,
+            lines=len(self.seen.lines),
+            upstreams=self.seen.upstreams,
         )
 
 
@@ -372,7 +358,7 @@ def judge_inputs(
     while todo:
         group = todo.pop(0)
         stretches = [parts[number].stretch for number in group]
-        ours = None if effects is None else effects[group]
+        ours = effects[group] if effects is not None and len(group) > 1 else None
         together = Group(question, stretches, end, ours)
         for number, one in zip(group, together.judge() or (), strict=False):
             if one.code == PASS or len(group) == 1:
