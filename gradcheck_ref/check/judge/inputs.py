@@ -5,8 +5,8 @@ because f has few digits, the inputs are measured for it; see `whole`.
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,21 +55,24 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
 
     Cost: none, or about 200 evaluations for all inputs, and up to 2000 if some of them are wrong.
     """
-    here = question.ask.here
+    here, on_axes = question.ask.here, findings.on_axes
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):
         return findings
-    if decides(question):
+    right = (on_axes.ruling.verdict == PASS).all() and not _is_undecided(findings)
+    deciding = not right and decides(question)
+    if deciding:
         _confirm(question, findings)
     known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
-    wrong = len(known) > 1 and (findings.on_axes.ruling.verdict == FAIL).any()
-    if not (decides(question) and (wrong or _is_undecided(findings))):
+    wrong = len(known) > 1 and (on_axes.ruling.verdict == FAIL).any()
+    if not (deciding and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
-        few, vague = has_few_digits(question), _vaguely_wrong(findings)
+        few, parts = has_few_digits(question), [*question.ask.inputs.parts.values()]
         open_ = [
             number
             for number, one in known.items()
-            if one.entries and (few or one.code == UNSURE or one.name in vague)
+            if one.entries
+            and (few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number])))
         ]
         judged, seen = judge_inputs(question, open_)
         where = findings.regions or tuple(zero_regions(question, seen))
@@ -88,35 +91,6 @@ def _is_undecided(findings: Findings) -> bool:
     unsure = (findings.on_axes.ruling.verdict == UNSURE).any()
     others = findings.certificate
     return bool(unsure or findings.inputs or (others is not None and others.verdict == UNSURE))
-
-
-def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
-    """Return the errors of the inputs from what was measured anyway."""
-    parts = [*question.ask.inputs.parts.values()]
-    known = _from_axes(question, findings)
-    if findings.lines:
-        known |= _from_lines(question, findings.lines[0], findings.on_axes, parts)
-    elif findings.by_input:
-        fails = bool((findings.on_axes.ruling.verdict == FAIL).any())
-        known |= _from_own_lines(question, findings.by_input, fails)
-        rest = [part for k, part in enumerate(parts) if known[k].code != FAIL]
-        if findings.others:
-            known |= _from_lines(question, findings.others, findings.on_axes, rest)
-    return known
-
-
-def _vaguely_wrong(findings: Findings) -> set[str]:
-    """Name the inputs that lines refuse with error bars so long that no repair can be judged."""
-    evidence, found = findings.by_input, set[str]()
-    if evidence is None:
-        return found
-    with np.errstate(invalid="ignore"):
-        vague = ~(evidence.best.bar <= VAGUE * np.abs(evidence.residual))
-    for part in evidence.question.ask.inputs.parts.values():
-        mine = evidence.rows == part.start
-        if evidence.ruling.refused[mine].any() and 2 * vague[mine].sum() > vague[mine].size:
-            found.add(part.name)
-    return found
 
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
@@ -173,108 +147,111 @@ def _confirm(question: Question, findings: Findings) -> None:
 # --- from what was measured anyway ----------------------------------------------------------------
 
 
-def _weight(question: Question, evidence: Evidence, units: Array) -> Array:
-    """Return the weight of each output; combinations of outputs are weighted already."""
-    if question.ask.combines or not evidence.claimed.size:
-        return np.ones(evidence.claimed.shape[1:])
-    moves = np.nan_to_num(np.fmax(np.abs(evidence.best.slope), np.abs(evidence.claimed)))
-    return output_weights(np.sqrt(np.mean((moves * units[:, None]) ** 2, axis=0)))
+class Over(NamedTuple):
+    """The lines that move an input."""
+
+    lines: Evidence
+    mine: Any  # which of them
+    refused: bool  # whether they refuse its claims; then they move no other input
+
+
+def _lines_over(findings: Findings, part: Part) -> Over | None:
+    """Return the lines that were measured over an input; None if there are none."""
+    own, rest = findings.by_input, findings.others
+    if findings.lines:
+        return Over(findings.lines[0], slice(None), False)
+    if own:
+        mine = own.rows == part.start
+        if own.ruling.refused[mine].any():
+            return Over(own, mine, True)
+    return Over(rest, slice(None), False) if rest else None
 
 
 @QUIETLY
-def _from_axes(question: Question, findings: Findings) -> dict[int, Whole]:
-    """Return the errors of the inputs from their axes; unknown for inputs with others."""
-    evidence, found = findings.on_axes, {}
-    weight = _weight(question, evidence, evidence.units)
+def _is_vague(over: Over | None) -> bool:
+    """Whether lines refuse an input with error bars so long that no repair can be judged."""
+    if not (over and over.refused):
+        return False
+    lines, mine, _ = over
+    sharp = lines.best.bar[mine] <= VAGUE * np.abs(lines.residual[mine])
+    return bool(np.mean(sharp) < 1 / 2)
+
+
+def _weight(question: Question, evidence: Evidence, units: Any = 1.0) -> Array:
+    """Return the weight of each output; combinations of outputs are weighted already."""
+    if question.ask.combines or evidence.claimed.shape[1] == 1:
+        return np.ones(1)
+    moves = np.nan_to_num(np.fmax(np.abs(evidence.best.slope), np.abs(evidence.claimed)))
+    return output_weights(np.linalg.norm(moves * units, axis=0))
+
+
+@QUIETLY
+def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
+    """Return the errors of the inputs from what was measured anyway: their axes, or lines."""
+    evidence, found, effects = findings.on_axes, dict[int, Whole](), effects_of(question)
+    inputs, fails = question.ask.inputs, evidence.ruling.verdict == FAIL
+    weight = _weight(question, evidence, evidence.units[:, None])
     # Else single outputs were judged, not combinations of them.
     same = evidence.question.ask.mix is question.ask.mix
-    for number, part in enumerate(question.ask.inputs.parts.values()):
-        mine = part.holds(evidence.rows)
-        if not same or np.count_nonzero(mine) < part.size:
+    for number, part in enumerate(inputs.parts.values()):
+        mine, over = part.holds(evidence.rows), _lines_over(findings, part)
+        units = inputs.units(part.start, part.start + part.size) if mine.any() else np.zeros(0)
+        units = units[evidence.rows[mine] - part.start, None] * weight
+        error, best = evidence.residual[mine] * units, evidence.best.at(mine)
+        if same and np.count_nonzero(mine) == part.size:
+            each = error, np.abs(error) + best.bar * units, best.slope * units
+            square, limit, size = (_square(one) for one in each)
+            squares, wrong = (square, limit, limit), bool(fails[mine].any())
+            found[number] = _whole(question, part, size, squares, wrong)
+        elif over is None or effects is None:
             found[number] = unknown(question, part)
-            continue
-        units, best = evidence.units[mine, None] * weight, evidence.best.at(mine)
-        error, bar = evidence.residual[mine] * units, best.bar * units
-        square, limit, size = (
-            float(np.mean(one**2, axis=1).sum())
-            for one in (error, np.abs(error) + bar, best.slope * units)
-        )
-        fails = bool((evidence.ruling.verdict[mine] == FAIL).any())
-        found[number] = _whole(question, part, size, (square, limit, limit), fails)
+        else:
+            # Lines that agree measured the others, with the claims of entries that fail corrected.
+            own = 0.0 if over.refused else _square(np.where(fails[mine], error, 0.0))
+            wrong = bool(fails.any()) if over.refused else own > 0
+            found[number] = _from_lines(question, part, over, effects[number], own, wrong)
     return found
 
 
-@QUIETLY
+def _square(numbers: Array) -> float:
+    """Return the square of the length of columns, on average over these."""
+    return float(np.mean(numbers**2, axis=1).sum())
+
+
 def _from_lines(
-    question: Question, evidence: Evidence, on_axes: Evidence, parts: Sequence[Part]
-) -> dict[int, Whole]:
-    """Return the errors of some inputs from random lines over all of these."""
-    effects = effects_of(question)
-    if effects is None:
-        return {}
-    best = evidence.best
-    known = np.asarray(np.isfinite(best.bar).all(axis=1))
-    lines, upstreams = int(np.count_nonzero(known)), question.ask.upstreams
-    if 2 * lines < len(known) or lines < FEWEST_LINES:
-        return {}
-    weight = _weight(question, evidence, np.ones(len(known)))
-    error, bend = evidence.residual[known] * weight, (best.truncation + best.kink)[known] * weight
-    effects = effects * weight**2
-    low, _ = quantiles(lines, upstreams)
-    factor, found = (proof(lines) * (proof(upstreams) if upstreams else 1.0)) ** 2, {}
-    for number, part in enumerate(question.ask.inputs.parts.values()):
-        if part not in parts:
-            continue
-        worst, own = unknown(question, part), _of_fails(on_axes, part, weight)
-        for group in output_groups(question):
-            size = float(effects[number, group].mean())
-            mean, of_bend = (float(np.mean(one[:, group] ** 2)) for one in (error, bend))
-            most = math.sqrt(mean) + math.sqrt(of_bend)
-            limit = most * most / low
-            largest = factor * float(np.max(error[:, group] ** 2))
-            squares = mean + own, limit + own, largest + own
-            one = _whole(question, part, size, squares, own > 0, lines, upstreams)
-            if not worst.lines or (one.code, one.limit) > (worst.code, worst.limit):
-                worst = one
-        found[number] = worst
-    return found
+    question: Question, part: Part, over: Over, effects: Array, own: float, wrong: bool
+) -> Whole:
+    """Return the error of an input from random lines, besides that of its ``own`` entries.
 
-
-@QUIETLY
-def _from_own_lines(question: Question, evidence: Evidence, fails: bool) -> dict[int, Whole]:
-    """Return the errors of the inputs that are refused along lines over each of them.
-
-    They fail only if an entry does: a line has one witness.
+    If the lines refuse its claims, it fails only if an entry does: a line has one witness.
     """
-    found, effects = {}, effects_of(question)
-    for number, part in enumerate(question.ask.inputs.parts.values()):
-        mine = evidence.rows == part.start
-        if effects is None or not (part.size and evidence.ruling.refused[mine].any()):
-            continue
-        error, slope = evidence.residual[mine], evidence.best.slope[mine]
-        there = np.isfinite(error)
-        if not there.any():
-            continue
-        size = np.fmax(np.mean(slope[there] ** 2), effects[number].mean())
-        square = float(np.mean(error[there] ** 2))
-        lines = int(np.count_nonzero(mine))
-        squares = square, math.inf, math.inf
-        found[number] = _whole(question, part, float(size), squares, fails, lines)
-    return found
-
-
-@QUIETLY
-def _of_fails(on_axes: Evidence, part: Part, weight: Array) -> float:
-    """Return the squared error of the entries of an input that fail on their own axes.
-
-    Lines measured the others, with the claims of these corrected.
-    """
-    fails = (on_axes.ruling.verdict == FAIL) & part.holds(on_axes.rows)[:, None]
-    inputs = on_axes.question.ask.inputs
-    units = np.array([inputs.units(row, row + 1) for row in on_axes.rows.tolist()]).reshape(-1, 1)
-    weight = weight if weight.shape == on_axes.claimed.shape[1:] else np.ones(1)
-    error = np.where(fails, on_axes.residual * units * weight, 0.0)
-    return float(np.mean(np.nan_to_num(error) ** 2, axis=1).sum())
+    lines, mine, refused = over
+    best, off, worst = lines.best.at(mine), lines.residual[mine], unknown(question, part)
+    known = np.asarray(np.isfinite(off + best.bar).all(axis=1))
+    count, upstreams = int(np.count_nonzero(known)), question.ask.upstreams
+    few = 2 * count < len(known) or count < FEWEST_LINES
+    if not count or (few and not refused):
+        return worst
+    weight = _weight(question, lines)
+    error, bend = (
+        lines.residual[mine][known] * weight,
+        (best.truncation + best.kink)[known] * weight,
+    )
+    effects, slope = effects * weight**2, best.slope[known] * weight * refused
+    low, _ = quantiles(count, upstreams)
+    factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
+    for group in output_groups(question):
+        size = max(float(effects[group].mean()), float(np.mean(slope[:, group] ** 2)))
+        mean, of_bend = (float(np.mean(one[:, group] ** 2)) for one in (error, bend))
+        limit = (math.sqrt(mean) + math.sqrt(of_bend)) ** 2 / np.float64(low)
+        largest = factor * float(np.max(error[:, group] ** 2))
+        squares = mean + own, float(limit) + own, largest + own
+        one = _whole(question, part, size, squares, wrong, count, upstreams)
+        if refused and not wrong:
+            one = replace(one, code=UNSURE)
+        if not worst.lines or (one.code, one.limit) > (worst.code, worst.limit):
+            worst = one
+    return worst
 
 
 def _whole(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z, quantiles
+from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
