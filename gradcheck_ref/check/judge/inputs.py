@@ -4,7 +4,7 @@ The number comes from what was measured anyway: axes, or random lines. If these 
 because f has few digits, the inputs are measured for it; see `whole`.
 """
 
-import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,8 +27,9 @@ from gradcheck_ref.check.judge.whole import (
     has_few_digits,
     judge_inputs,
     named,
-    ratio_of,
     unknown,
+    whole_of,
+    worst,
 )
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, UNSURE, Whole
@@ -201,15 +202,16 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         if same and np.count_nonzero(mine) == part.size:
             each = error, np.abs(error) + best.bar * units, best.slope * units
             square, limit, size = (_square(one) for one in each)
-            squares, wrong = (square, limit, limit), bool(fails[mine].any())
-            found[number] = _whole(question, part, size, squares, wrong)
+            squares, code = (square, limit, limit), FAIL if fails[mine].any() else PASS
+            found[number] = _whole(question, part, size, squares, code)
         elif over is None or effects is None:
             found[number] = unknown(question, part)
         else:
             # Lines that agree measured the others, with the claims of entries that fail corrected.
             own = 0.0 if over.refused else _square(np.where(fails[mine], error, 0.0))
-            wrong = bool(fails.any()) if over.refused else own > 0
-            found[number] = _from_lines(question, part, over, effects[number], own, wrong)
+            wrong = fails.any() if over.refused else own > 0
+            code = FAIL if wrong else UNSURE if over.refused else PASS
+            found[number] = _from_lines(question, part, over, effects[number], own, code)
     return found
 
 
@@ -219,65 +221,57 @@ def _square(numbers: Array) -> float:
 
 
 def _from_lines(
-    question: Question, part: Part, over: Over, effects: Array, own: float, wrong: bool
+    question: Question, part: Part, over: Over, effects: Array, own: float, code: int
 ) -> Whole:
     """Return the error of an input from random lines, besides that of its ``own`` entries.
 
     If the lines refuse its claims, it fails only if an entry does: a line has one witness.
     """
     lines, mine, refused = over
-    best, off, worst = lines.best.at(mine), lines.residual[mine], unknown(question, part)
+    best, off = lines.best.at(mine), lines.residual[mine]
     known = np.asarray(np.isfinite(off + best.bar).all(axis=1))
     count, upstreams = int(np.count_nonzero(known)), question.ask.upstreams
     few = 2 * count < len(known) or count < FEWEST_LINES
     if not count or (few and not refused):
-        return worst
-    weight = _weight(question, lines)
-    error, bend = (
-        lines.residual[mine][known] * weight,
-        (best.truncation + best.kink)[known] * weight,
-    )
-    effects, slope = effects * weight**2, best.slope[known] * weight * refused
+        return unknown(question, part)
+    weight, bend = _weight(question, lines), best.truncation + best.kink
+    error, bend, slope = (one[known] * weight for one in (off, bend, best.slope))
+    effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
+    found = []
     for group in output_groups(question):
-        size = max(float(effects[group].mean()), float(np.mean(slope[:, group] ** 2)))
-        mean, of_bend = (float(np.mean(one[:, group] ** 2)) for one in (error, bend))
-        limit = (math.sqrt(mean) + math.sqrt(of_bend)) ** 2 / np.float64(low)
-        largest = factor * float(np.max(error[:, group] ** 2))
-        squares = mean + own, float(limit) + own, largest + own
-        one = _whole(question, part, size, squares, wrong, count, upstreams)
-        if refused and not wrong:
-            one = replace(one, code=UNSURE)
-        if not worst.lines or (one.code, one.limit) > (worst.code, worst.limit):
-            worst = one
-    return worst
+        mean, of_bend, of_slope = (np.mean(one[:, group] ** 2) for one in (error, bend, slope))
+        size = max(effects[group].mean(), of_slope * refused)
+        limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
+        squares = [float(one) + own for one in (mean, limit, proved)]
+        found.append(_whole(question, part, float(size), squares, code, count, upstreams))
+    return worst(found)
 
 
 def _whole(
     question: Question,
     part: Part,
     size: float,
-    squares: tuple[float, float, float],
-    fails: bool,
+    squares: Sequence[float],
+    code: int,
     lines: int = 0,
     upstreams: int = 0,
 ) -> Whole:
-    """Return the result for an input, from the squares of lengths.
+    """Return the result for an input, at least as bad as ``code``, from the squares of lengths.
 
     These are the length of its gradient, and of the error: the estimate, a limit, and what is
     proved.
     """
-    error, limit, proved = (ratio_of(one, size) for one in squares)
-    allowed = allowed_as_a_whole(question.ask.precision)
-    return Whole(
-        error=error,
-        spread=error / math.sqrt(2 * lines) if lines else 0.0,
-        limit=limit,
-        proved=proved,
-        allowed=allowed,
-        code=FAIL if fails else PASS if limit <= allowed / CLOSELY else UNSURE,
+    error, limit, proved = squares
+    found = whole_of(
+        (error, error * (1 + (2 * lines) ** -0.5) ** 2 if lines else error, limit, proved),
+        size,
+        allowed=allowed_as_a_whole(question.ask.precision),
+        code=code,
         lines=lines,
         upstreams=upstreams,
         **named(question, part),
     )
+    passes = found.limit <= found.allowed / CLOSELY
+    return replace(found, code=max(code, PASS if passes else UNSURE))

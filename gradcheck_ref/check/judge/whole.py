@@ -164,9 +164,9 @@ class Group:
             if True in mistaken:
                 if alone and count == FEW and self._hides_repairs(squares):
                     self.measure(2 * FEW)
-                return [self._whole(squares, None, FAIL)] if alone else None
+                return [self._whole(squares, mistaken)] if alone else None
             each = [None] if self.effects is None else self.effects
-            found = [self._whole(squares, effects) for effects in each]
+            found = [self._whole(squares, mistaken, effects) for effects in each]
             if count >= MANY and any(one.code == PASS for one in found):
                 break
             if False in mistaken:
@@ -262,28 +262,38 @@ class Group:
         return least >= math.sqrt(high * refused)
 
     @QUIETLY
-    def _whole(self, squares: Sequence[Square], effects: Any, verdict: int = PASS) -> Whole:
+    def _whole(self, squares: Sequence[Square], wrong: Sequence[Any], effects: Any = None) -> Whole:
         """Return the result for one input: that of the output where it is worst."""
         low, _ = self.seen.quantiles
-        ratios = []
-        for found in squares:
-            size = found.size if effects is None else float(np.mean(effects[found.columns]))
-            allowed, error = self._allowed(found, size), max(found.error, 0.0)
-            passes = found.limit(low, allowed) <= allowed and (size > 0 or found.limit(low) == 0)
-            verdict = max(verdict, PASS if passes else UNSURE)
-            numbers = error, error + found.spread, found.limit(low), found.proved
-            ratios.append([ratio_of(one, size) for one in (*numbers, allowed)])
-        error, more, limit, proved, allowed = max(ratios, key=lambda one: one[2])
-        return Whole(
-            error=error,
-            spread=more - error,
-            limit=limit,
-            proved=proved,
-            allowed=allowed,
-            code=verdict,
-            lines=len(self.seen.lines),
-            upstreams=self.seen.upstreams,
-        )
+        found = []
+        for one, fails in zip(squares, wrong, strict=True):
+            size = one.size if effects is None else float(np.mean(effects[one.columns]))
+            allowed, error, limit = self._allowed(one, size), max(one.error, 0.0), one.limit(low)
+            passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
+            each = whole_of(
+                (error, error + one.spread, limit, one.proved),
+                size,
+                allowed=ratio_of(allowed, size),
+                code=FAIL if fails else PASS if passes else UNSURE,
+                lines=len(self.seen.lines),
+                upstreams=self.seen.upstreams,
+            )
+            found.append(each)
+        return worst(found)
+
+
+def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
+    """Return a result from the squares of lengths, for a gradient of this size, squared.
+
+    These are the error, the error with its spread, its limit, and what is proved.
+    """
+    error, more, limit, proved = (ratio_of(one, size) for one in squares)
+    return Whole(error, more - error, limit, proved, **others)
+
+
+def worst(found: Sequence[Whole]) -> Whole:
+    """Return the worst of some results for one input: of one that fails, or is unsure, if any."""
+    return max(found, key=lambda one: (one.code, one.limit))
 
 
 def ratio_of(square: float, size: float) -> float:
