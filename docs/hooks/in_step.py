@@ -9,6 +9,7 @@ exist once. CONTRIBUTING.md says how to translate a page. By hand, where PAGE is
     python docs/hooks/in_step.py seen PAGE ...  they were compared with their originals as they are
 """
 
+import argparse
 import hashlib
 import re
 import subprocess
@@ -248,19 +249,50 @@ def what_changed(page: Path) -> str:
     return f"git diff {last or 'HEAD'} -- {' '.join(files)}"
 
 
+def translation(word: str) -> Path:
+    """Read the path of a translation of a page that there is."""
+    page = Path(word).resolve()
+    if not any(page.is_relative_to(DOCS / language) for language in LANGUAGES):
+        folders = " or ".join(f"docs/{language}" for language in LANGUAGES)
+        raise argparse.ArgumentTypeError(f"{word} is not in {folders}, where translations are")
+    if not (original := original_of(page)).is_file():
+        translates = original.relative_to(ROOT).as_posix()
+        raise argparse.ArgumentTypeError(f"{word} would translate {translates}, which is not there")
+    return page
+
+
+def not_begun(word: str) -> Path:
+    """Read the path of a translation that is not there yet."""
+    if (page := translation(word)).exists():
+        raise argparse.ArgumentTypeError(f"{word} exists, and would be written over")
+    return page
+
+
+def begun(word: str) -> Path:
+    """Read the path of a translation that says with which original it was compared."""
+    page = translation(word)
+    if not page.is_file():
+        raise argparse.ArgumentTypeError(f"{word} is not there: write it first, with start")
+    if not SEEN.search(page.read_text(encoding="utf-8")):
+        raise argparse.ArgumentTypeError(f"{word} has no line 'original: ...', which start writes")
+    return page
+
+
 def main(words: list[str]) -> int:
     """Do what the docstring of this file says; return 1 where something is out of step."""
-    pages = [Path(word).resolve() for word in words[1:]]
-    if words[:1] == ["start"]:
-        for page in pages:
-            if page.exists():
-                print(f"{page} exists", file=sys.stderr)
-                return 1
-            start(page)
-        return 0
-    if words[:1] == ["seen"]:
-        for page in pages:
-            see(page)
+    what = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    commands = what.add_subparsers(dest="command", metavar="COMMAND")
+    for name, do, page, about in (
+        ("start", start, not_begun, "write the original there, to be translated"),
+        ("seen", see, begun, "they were compared with their originals as they are"),
+    ):
+        command = commands.add_parser(name, help=about, description=about)
+        command.add_argument("pages", nargs="+", type=page, metavar="PAGE", help="in docs/zh")
+        command.set_defaults(do=do)
+    chosen = what.parse_args(words)
+    if chosen.command:
+        for page in chosen.pages:
+            chosen.do(page)
         return 0
     faults = 0
     for language in LANGUAGES:

@@ -182,15 +182,39 @@ def test_a_change_of_the_original_is_noticed_until_somebody_compares(pair):
         assert in_step.out_of_step(page) == []
 
 
-def test_a_translation_is_not_begun_twice_and_needs_an_original(pair, capsys):
+def test_a_translation_needs_an_original(pair, capsys):
     original, page = pair
-    assert in_step.main(["start", str(page)]) == 1
-    assert "exists" in capsys.readouterr().err
     original.unlink()
     (said,) = in_step.out_of_step(page)
     assert said.startswith("docs/zh/a/b.md and docs/a/b.md: there is no such original. If it moved")
     assert in_step.main([]) == 1
     assert f"{said}\n    git diff HEAD -- docs/a/b.md\n" in capsys.readouterr().out
+
+
+REFUSED = {
+    "a mistyped command": (["strat", "docs/zh/a/b.md"], "invalid choice: 'strat'"),
+    "no page": (["seen"], "the following arguments are required: PAGE"),
+    "a page that was begun": (["start", "docs/zh/a/b.md"], "docs/zh/a/b.md exists"),
+    "a page that was not begun": (["seen", "docs/zh/c.md"], "docs/zh/c.md is not there: write it"),
+    "the second page is bad": (["start", "docs/zh/c.md", "docs/zh/a/b.md"], "b.md exists"),
+    "an original": (["seen", "docs/a/b.md"], "docs/a/b.md is not in docs/zh"),
+    "without an original": (["start", "docs/zh/d.md"], "translate docs/d.md, which is not there"),
+    "without settings": (["seen", "docs/zh/e.md"], "docs/zh/e.md has no line 'original: ...'"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_done_is_a_sentence_and_changes_nothing(
+    words, said, pair, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    for name in ("docs/c.md", "docs/e.md", "docs/zh/e.md"):
+        Path(name).write_text("Text.\n", encoding="utf-8")
+    before = {path: path.read_text("utf-8") for path in tmp_path.rglob("*.md")}
+    with pytest.raises(SystemExit, match="2"):
+        in_step.main(words)
+    assert said in " ".join(capsys.readouterr().err.split())
+    assert {path: path.read_text("utf-8") for path in tmp_path.rglob("*.md")} == before
 
 
 # --- the README, which is no page of the site -----------------------------------------------
