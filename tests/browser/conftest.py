@@ -265,3 +265,19 @@ def page(tab, address, watch):
         return tab
 
     return open_page
+
+
+def first_found(tab, name, words, wanted):
+    """Search for words in the box of this name until a page is found; return the first three."""
+    box = tab.get_by_placeholder(name)
+    results = tab.locator(".md-search-result__item")
+    box.press("Control+a")
+    box.press("Delete")
+    results.first.wait_for(state="detached")
+    box.fill(words)
+    box.press("End")  # the one key after which it searches: no results of the first letters
+    results.locator(f"a[href^='{wanted}']").first.wait_for()
+    links = results.locator(".md-search-result__link").evaluate_all(
+        "all => all.map((one) => one.href.split('?')[0])"
+    )
+    return [link for link in links if "#" not in link][:3]

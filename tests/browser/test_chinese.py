@@ -7,6 +7,7 @@ import pytest
 from course import read_course
 
 from .another_python import give_numpy
+from .conftest import first_found
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -60,19 +61,9 @@ LOOKED_FOR = {
 
 def test_the_search_finds_the_right_chinese_page(page, address):
     tab = page("zh/")
-    box = tab.get_by_placeholder("搜索")
-    results = tab.locator(".md-search-result__item")
-    for words, wanted in LOOKED_FOR.items():
-        box.press("Control+a")
-        box.press("Delete")
-        results.first.wait_for(state="detached")
-        box.fill(words)
-        box.press("End")
-        results.locator(f"a[href^='{address}{wanted}']").first.wait_for()
-        links = results.locator(".md-search-result__link").evaluate_all(
-            "all => all.map((one) => one.href.split('?')[0])"
-        )
-        assert address + wanted in [link for link in links if "#" not in link][:3], words
+    for words, place in LOOKED_FOR.items():
+        wanted = address + place
+        assert wanted in first_found(tab, "搜索", words, wanted), words
 
 
 EXERCISE = "exercises/02_central/"

@@ -9,7 +9,7 @@ import pytest
 from conftest import FENCE, lines_of
 
 from .axe import CONTRAST, DARK, contrast_faults_of, faults_of
-from .conftest import NARROW, ROOT, WIDE, Silent, Watch, served
+from .conftest import NARROW, ROOT, WIDE, Silent, Watch, first_found, served
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -223,19 +223,9 @@ LOOKED_FOR = {
 
 def test_the_search_finds_the_right_page(page, address):
     tab = page("")  # the index is made once
-    box = tab.get_by_placeholder("Search")
-    results = tab.locator(".md-search-result__item")
-    for words, wanted in LOOKED_FOR.items():
-        box.press("Control+a")
-        box.press("Delete")
-        results.first.wait_for(state="detached")
-        box.fill(words)
-        box.press("End")  # the one key after which it searches: no results of the first letters
-        results.locator(f"a[href^='{address}{wanted}']").first.wait_for()
-        links = results.locator(".md-search-result__link").evaluate_all(
-            "all => all.map((one) => one.href.split('?')[0])"
-        )
-        assert address + wanted in [link for link in links if "#" not in link][:3], words
+    for words, place in LOOKED_FOR.items():
+        wanted = address + place
+        assert wanted in first_found(tab, "Search", words, wanted), words
 
 
 def test_copying_a_session_copies_only_its_code(context, address):
