@@ -31,11 +31,15 @@ def test_an_axis_knows_its_size_and_its_spacing():
     axes = [Line(inputs, i, i + 1) for i in range(3)]
     assert [axis.size for axis in axes] == [3, 0, 0.25]
     assert [axis.spacing for axis in axes] == [2.0**-52, 2.0**-52, 2.0**-23]
-    assert [axis.unit for axis in axes] == [
-        4,
-        4,
-        0.25,
-    ]  # for a zero that of the others in its input
+    # For a zero that of the others in its input.
+    assert [axis.unit for axis in axes] == [4, 4, 0.25]
+
+
+def test_a_zero_in_an_input_of_zeros_has_the_typical_size_of_all_inputs():
+    inputs = inputs_of(np.array([800.0, 900.0]), np.zeros(2), np.array([700.0]))
+    assert [Line(inputs, i, i + 1).unit for i in range(5)] == [1024, 1024, 1024, 1024, 512]
+    assert [inputs.typical_beside(i) for i in range(5)] == [850, 850, 800, 800, 700]
+    assert inputs_of(np.zeros(2), np.zeros(1)).typical_beside(2) == 1.0
 
 
 @pytest.mark.parametrize("beside", [(), (np.array([1.0]),)], ids=["alone", "beside float64"])
