@@ -24,6 +24,10 @@ FAIL_BARS = 3.0
 # confirm a repair.
 FEWEST_LINES = 7
 
+# A repair with a fitted number is right as a whole if it leaves surely less than this part of the
+# mistake: one number mends a part of any.
+LEFT_IF_FITTED = 0.3
+
 
 class Given(NamedTuple):
     """The part of a pair that a diagnosis reads besides the numbers.

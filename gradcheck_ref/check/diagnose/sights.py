@@ -13,14 +13,14 @@ from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, explains
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.mistakes.gradient import Gradient
-from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, Along, Whole
+from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, LEFT_IF_FITTED, Along, Whole
 
 # An input with fewer entries is known too vaguely as a whole: many repairs fit.
 FEWEST = 4
 
 # A repair is right as a whole if the error that is left may be one that is allowed, and is surely
-# less than this part of the mistake and of the gradient. One number mends a part of any mistake.
-LEFT, LEFT_IF_FITTED = 0.4, 0.3
+# less than this part of the mistake and of the gradient; LEFT_IF_FITTED where a number was fitted.
+LEFT = 0.4
 
 # A claim that was computed in 16 bits may be off by this many times what is allowed for a pass.
 ROUNDED = 2.0
