@@ -214,3 +214,25 @@ def test_more_lines_make_a_pass_surer_and_do_not_ask_for_more():
 
     assert allowed(10) > allowed(40) > 1.1 * (0.1 / 10) ** 2
     assert allowed(160) == pytest.approx(allowed(40))
+
+
+@pytest.mark.parametrize("size", [20, 200])
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+def test_sums_in_another_order_are_rounding_and_not_random(size, wrong):
+    """Atomic additions on a GPU come in another order in each call."""
+    order = np.random.default_rng(1)
+    x = np.random.default_rng(0).normal(size=(size, 16)).astype(np.float32)
+    row = np.random.default_rng(2).integers(0, 8, size)
+
+    def f(x):
+        sums, some = np.zeros((8, 16), np.float32), order.permutation(size)
+        np.add.at(sums, row[some], np.sin(x[some]))
+        return sums
+
+    def vjp(u, x):
+        gradient = u[row] * np.cos(x)
+        gradient[0] *= 0 if wrong else 1
+        return gradient
+
+    report = check_vjp(f, x, vjp)
+    assert report.verdict == ("fail" if wrong else "pass"), str(report)

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 ROWS = 4
-EPS = 1e-6
+EPS = tl.constexpr(1e-6)
 
 
 @triton.jit

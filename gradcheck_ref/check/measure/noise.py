@@ -142,11 +142,12 @@ class Noise:
 
     @property
     def random(self) -> Array:
-        """Which outputs are random: they change in a second call, or are noisy beside such ones.
+        """Which outputs are random: a second call changes them, or they are noisy beside such ones.
 
         An output of a random f may stay the same by chance, for example if a mask has few entries.
+        A change as small as rounding comes from sums in another order, as on a GPU.
         """
-        changed = self.ask.nondeterminism > 0
+        changed = self.ask.nondeterminism > self.quiet
         return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
 
     @property
