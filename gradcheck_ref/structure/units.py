@@ -24,7 +24,7 @@ def typical_size(x: Array) -> tuple[float, bool]:
     """Return the median size of the numbers that are not 0, and if each has its own unit."""
     size = np.abs(x[:: max(1, x.size // PIECE)])
     size = np.asarray(size[size > 0], float)
-    typical = float(np.median(size)) if size.size else 1.0
+    typical = median(size) if size.size else 1.0
     return typical, bool(np.count_nonzero(size < SMALL * typical) > MOST_SMALL * size.size)
 
 
@@ -74,5 +74,11 @@ def output_weights(moved: Array) -> Array:
 
     No output counts more than a typical one, that is, the median of those that move.
     """
-    typical = np.median(moved[moved > 0]) if (moved > 0).any() else 1.0
+    typical = median(moved[moved > 0]) if (moved > 0).any() else 1.0
     return np.asarray(typical / np.fmax(moved, typical))
+
+
+def median(some: Array) -> float:
+    """Return the median of a few numbers: `np.median` takes ten times as long for these."""
+    ordered, half = np.sort(some), some.size // 2
+    return float(ordered[half] + ordered[-1 - half]) / 2

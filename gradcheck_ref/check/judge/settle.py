@@ -41,7 +41,7 @@ UP, DOWN = 16.0, 64.0
 # slope, and at least CLOSEST spacings of x, because products with x round, too.
 VISIBLE, CLOSEST = 128.0, 8192
 
-# Where the unit of a coordinate is not between these, two first steps are tried.
+# Where the unit of a coordinate is not between these, there are two first steps.
 SMALL_UNIT, LARGE_UNIT = 0.1, 10.0
 
 # The longest steps, in units, if a long look was needed to find the stairs of f: that look was one
@@ -190,9 +190,12 @@ class Evidence:
         """Measure along the lines until every claim is settled, or after ``tries`` steps.
 
         Lines with unsettled claims are measured again, with a shorter or a longer step. The first
-        step is ``first``, or by default that of stage 5.
+        step is ``first``, or by default that of stage 5, in units of x. Where x is far from 1, f
+        may have a scale of its own, such as 1, so that step itself is taken, too.
         """
-        which, steps = np.arange(len(self.lines)), self.units * (first or first_step(self.question))
+        first, every = first or first_step(self.question), np.arange(len(self.lines))
+        far = every[(self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)]
+        which, steps = np.append(every, far), np.append(self.units, np.ones(far.size)) * first
         for _ in range(tries):
             affordable = self.question.affordable
             if which.size > affordable:
@@ -202,10 +205,9 @@ class Evidence:
             if not which.size:
                 break
             self.measure(which, steps)
-            again = (self.ruling.verdict != PASS).any(axis=1)
-            if self.question.ask.here.size:  # at both first steps
-                again |= (self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)
-            which = which[again[which]]
+            which = np.unique(which[(self.ruling.verdict[which] != PASS).any(axis=1)])
+            # If the evaluations run out, lines that were measured more often go without.
+            which = which[np.argsort(np.bincount(self.looks)[which], kind="stable")]
             steps = np.array([self._next_step(i) for i in which.tolist()], float)
             which, steps = which[steps > 0], steps[steps > 0]
         return self
@@ -251,8 +253,6 @@ class Evidence:
         """Yield steps along a line that may give new evidence, the best one first."""
         verdict, unit = self.ruling.verdict[i], float(self.units[i])
         first = first_step(self.question)
-        if not SMALL_UNIT <= unit <= LARGE_UNIT:
-            yield first  # f may have a scale of its own, such as 1, where x is far from 1
         if (verdict != PASS).any():  # with a shorter step, apparent noise may turn out to be smooth
             yield self.question.noise.fading_step(self.lines[i])
         columns = np.flatnonzero((verdict == UNSURE) & ~np.isnan(self.question.ask.here))

@@ -113,7 +113,7 @@ class _Look:
         self.ask(*steps[:half], *steps[half + 1 :], self.next, end)
         uneven, far, pieces = self.unevenness(steps), (steps[-1], end), list(pairwise(steps))
         if not (uneven > UNEVEN).any():
-            return int(np.nan_to_num(self.change(*far) / self.size).argmax()), [far], pieces[0]
+            return int(np.fmax(self.change(*far) / self.size, 0.0).argmax()), [far], pieces[0]
         output = int(uneven.argmax())
         self.ask(-self.next)
         self.slope, self.bend = self.next_to_x()
@@ -133,7 +133,7 @@ class _Look:
         table = np.array([self.values[t] for t in steps])
         level = noise_of(table)
         level = np.where(level > quiet, level, 0.0) / np.abs(table - here).max(axis=0)
-        return np.asarray(np.nan_to_num(np.fmax(level, other)))
+        return np.asarray(np.fmax(np.fmax(level, other), 0.0))
 
     def other_side(self) -> Interval:
         """Return the interval from the end behind x to the table."""
