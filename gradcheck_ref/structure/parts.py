@@ -63,6 +63,7 @@ class Part:
         name = self.name + index_text(index)
         return f"the {('real', 'imaginary')[coordinate % 2]} part of {name}" if parts == 2 else name
 
+    @np.errstate(invalid="ignore")  # memory that nobody has written may hold signaling NaN
     def flat(self, array: Any, dtype: Any) -> Array:
         """Return an array of this part's shape as flat real coordinates of the given dtype.
 

@@ -481,6 +481,13 @@ def test_a_nonfinite_claim_is_not_blamed_on_a_closure():
     assert not report.faults
 
 
+def test_memory_that_nobody_has_written_is_nan_without_a_warning():
+    """A kernel that leaves out a block returns what is there: a signaling NaN warns in any sum."""
+    unwritten = np.full(3, 0x7F800001, np.uint32).view(np.float32)
+    report = check_vjp(lambda x: x**2, np.ones(3, np.float32), lambda u, x: unwritten)
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+
+
 def of_one(x, f):
     """Return the check of each kind for f of one number, as functions of the claim."""
     x = np.array([x])
