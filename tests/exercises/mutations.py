@@ -50,20 +50,21 @@ SMALL = 1e-8  # what is added in secret
 
 def mutants(source: str, tasks: list[str]) -> Iterator[tuple[str, str]]:
     """Yield (what is changed, the source) for each edit of the functions named ``tasks``."""
-    tree = ast.parse(source)
-    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in tasks]
-    seen = {ast.unparse(tree)}
+    tree, lines = ast.parse(source), source.splitlines()
+    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name in tasks]
     for function in functions:
-        names = _names(function)
+        names, seen = _names(function), {ast.unparse(function)}
+        before, after = lines[: function.lineno - 1], lines[function.end_lineno :]
         for parent, field, index, node in _places(function):
             for new in _instead(parent, field, node, names):
                 _put(parent, field, index, new)
-                edited = ast.unparse(tree)
+                edited = ast.unparse(function)
                 _put(parent, field, index, node)
                 if edited not in seen:
                     seen.add(edited)
                     old, text = (ast.unparse(x) if x else "nothing" for x in (node, new))
-                    yield f"{function.name}: {_line(old)} -> {_line(text)}", edited
+                    whole = "\n".join([*before, edited, *after])
+                    yield f"{function.name}: {_line(old)} -> {_line(text)}", whole
 
 
 def _line(text: str) -> str:
