@@ -76,6 +76,8 @@ TOGETHER = {
     "zoo": (
         "tests/check/test_check.py",
         "tests/check/test_diagnose.py",
+        "tests/check/test_measured.py",
+        "tests/check/test_mistakes.py::test_a_bug_of_every",
         "tests/docs/test_docs.py::test_an_example_of_the_zoo",
         "tests/docs/test_docs.py::test_the_stored_detections_of_the_zoo",
         "tests/test_staircase.py",
