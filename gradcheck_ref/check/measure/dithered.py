@@ -7,8 +7,8 @@ is added before numbers are rounded.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,10 @@ SCALE = (1 + (LONGEST - SHORTEST) ** 2 / 12) ** -0.5
 # and even a bfloat16 inside f holds every coordinate exactly.
 PLACES = 8.0
 
+# Where at most so many coordinates move, points are kept, 16 KB each: f is called there, and claims
+# and their repairs are compared with it.
+FEW = 2**11
+
 
 @dataclass(eq=False)
 class Dithered:
@@ -41,6 +45,7 @@ class Dithered:
     seed: tuple[int, ...]
     rounds: bool = True  # whether points are rounded to few bits, not only to the dtype of x
     in_proportion: bool = False  # each by its own size, because a unit may leave the domain of f
+    _kept: dict[float, list[tuple[slice, Array]]] = field(default_factory=dict, init=False)
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates about each step away."""
@@ -58,8 +63,15 @@ class Dithered:
         """Return the inputs about a step of t away."""
         return next(self.points([t]))
 
-    def reached(self, t: float) -> Iterator[tuple[slice, Array]]:
-        """Yield each stretch, and its coordinates about a step of t away."""
+    def reached(self, t: float) -> Iterable[tuple[slice, Array]]:
+        """Return each stretch, and its coordinates about a step of t away."""
+        if sum(stretch.stop - stretch.start for stretch in self.stretches) > FEW:
+            return self._drawn(t)
+        if t not in self._kept:
+            self._kept[t] = list(self._drawn(t))
+        return self._kept[t]
+
+    def _drawn(self, t: float) -> Iterator[tuple[slice, Array]]:
         directions = np.random.default_rng((*self.seed, 0))
         dither = np.random.default_rng((*self.seed, 1, int(np.float64(t).view(np.uint64))))
         for stretch in self.stretches:
