@@ -70,9 +70,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Tests that need the same results: the verdicts of the check and the stages on the zoo. In one
-# process they are computed once.
+# Tests that need the same results: the verdicts of the check and the stages on the zoo, and on what
+# people complained about. In one process they are computed once.
 TOGETHER = {
+    "complaints": (
+        "tests/check/test_complaints.py",
+        "tests/docs/test_docs.py::test_the_example_of_complaints",
+    ),
     "zoo": (
         "tests/check/test_check.py",
         "tests/check/test_diagnose.py",

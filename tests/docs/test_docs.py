@@ -357,8 +357,9 @@ def insist_on_stored(request):
 
 
 # What these tell is known where it is tested: they are run in that process.
-DETECTION, *OF_STAGES, OF_THE_COURSE = HERE = [
-    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "wrong_answers")
+DETECTION, *OF_STAGES, OF_COMPLAINTS, OF_THE_COURSE = HERE = [
+    EXAMPLES / f"{name}.py"
+    for name in ("detection", "kill_matrix", "figures", "complaints", "wrong_answers")
 ]
 LONG = [EXAMPLES / f"{name}.py" for name in ("judge_baselines", "rules", "wild", "museum", "weak")]
 SCRIPTS = [
@@ -392,6 +393,10 @@ def test_an_example_of_the_zoo_prints_its_stored_output(script, known, insist_on
     # It makes figures.py draw again what it looks at; the other script does not mind it.
     words = ["write"] if request.config.getoption("--update-examples") else []
     insist_on_stored(script, run_here(script, *words))
+
+
+def test_the_example_of_complaints_prints_its_stored_output(insist_on_stored):
+    insist_on_stored(OF_COMPLAINTS, run_here(OF_COMPLAINTS))
 
 
 @pytest.mark.slow

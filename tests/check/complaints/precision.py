@@ -178,8 +178,11 @@ def hundred_times(f, _, vjp):
     """Check a layer with random numbers; return the first report that is no pass, or the last."""
     rng = np.random.default_rng(1)
     points = [tuple(rng.normal(size=n) for n in (5, (2, 5), 2)) for _ in range(100)]
-    reports = [check_vjp(f, point, vjp) for point in points]
-    return next((one for one in reports if not one), reports[-1])
+    for point in points:
+        report = check_vjp(f, point, vjp)
+        if not report:
+            break
+    return report
 
 
 def footstep(x):

@@ -1,12 +1,15 @@
 """The row of a table of complaints."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from gradcheck_ref import Report
 
 
-class Complaint(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Complaint:
     """What somebody told in public of a gradient check, and what this check says of the same.
 
     Attributes
@@ -35,9 +38,9 @@ class Complaint(NamedTuple):
     verdict: str
     said: str
 
-    @property
+    @cached_property
     def report(self) -> Report:
-        """The report of the check."""
+        """The report of the check; a page asks for it, too."""
         return self.check(self.f, self.at, self.claim)
 
     @property
