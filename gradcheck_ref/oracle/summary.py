@@ -4,6 +4,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from gradcheck_ref.conversation.junit import Case, junit, printable
@@ -109,7 +110,7 @@ class Summary:
         two constant replies passes ``guessed`` of the vectors. A group where it passes all of them
         is not graded. None if no group is graded.
         """
-        graded = [c for c in self._scored().values() if c["of"] > c["guessed"]]
+        graded = [c for c in self._scored.values() if c["of"] > c["guessed"]]
         parts = [max(0, c["passed"] - c["guessed"]) / (c["of"] - c["guessed"]) for c in graded]
         return sum(parts) / len(parts) if parts else None
 
@@ -125,7 +126,7 @@ class Summary:
         passed, of = self.score
         told = ", ".join(self._asked_of())
         whole, all_groups = self.whole
-        guessed = sum(counts["guessed"] for counts in self._scored().values())
+        guessed = sum(counts["guessed"] for counts in self._scored.values())
         parts = [f"{passed} of {of} ({guessed} by guessing)"]
         parts.append(f"{whole} of {all_groups} groups whole")
         if self.grade is not None:
@@ -182,7 +183,7 @@ class Summary:
 
     def _rows(self) -> Iterator[tuple[str, Counter[str]]]:
         """Count by group, or by kind if all of it is right: good news is short."""
-        by_group = self._scored()
+        by_group = self._scored
         for kind in (k for k in KINDS if any(o.vector.kind == k for o in self.outcomes)):
             groups = {g: c for g, c in by_group.items() if g.startswith(f"{kind}/")}
             total = sum(groups.values(), Counter[str]())
@@ -255,6 +256,7 @@ class Summary:
         counted = _counted((o.vector.group, o.status) for o in self.outcomes)
         return {group: counted[group] for group in self.sizes if group in counted}
 
+    @cached_property
     def _scored(self) -> dict[str, Counter[str]]:
         """Count, for every group, the passes, the vectors, and the passes of a constant reply."""
         by_group = self.by_group()
@@ -277,7 +279,7 @@ class Summary:
             "no_result": self.no_result,
             "passed": passed,
             "of": of,
-            "guessed": sum(counts["guessed"] for counts in self._scored().values()),
+            "guessed": sum(counts["guessed"] for counts in self._scored.values()),
             "whole_groups": self.whole[0],
             "score": self.grade,
             "not_drawn": list(self.undrawn),
@@ -294,7 +296,7 @@ class Summary:
             "declined": [v.id for v in self.run.declined],
             "skipped": [o.vector.id for o in self.skipped],
             "needlessly_skipped": [o.vector.id for o in self.needless],
-            "groups": {group: dict(counts) for group, counts in self._scored().items()},
+            "groups": {group: dict(counts) for group, counts in self._scored.items()},
             "flags": {flag: dict(counts) for flag, counts in sorted(by_flag.items())},
             "outcomes": [_as_data(o) for o in self.run.outcomes if o.status != "passed"],
         }
