@@ -30,11 +30,9 @@ SEEN = 0.05
 
 def to_bfloat16(y):
     """Round to 8 bits, ties to even. The exponents of bfloat16 are those of float32."""
-    exact = np.asarray(y, np.float32)
-    bits = exact.view(np.uint32)
+    bits = np.asarray(y, np.float32).view(np.uint32)
     last_kept = (bits >> 16) & 1
-    rounded = ((bits + 0x7FFF + last_kept) & 0xFFFF0000).astype(np.uint32).view(np.float32)
-    return np.where(np.isfinite(exact), rounded, exact)
+    return ((bits + 0x7FFF + last_kept) & 0xFFFF0000).view(np.float32)
 
 
 # Operations of a layer in short formats, which float32 holds.

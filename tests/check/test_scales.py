@@ -190,8 +190,8 @@ def of_zoo(kinds, wanted=lambda case: True):
 
 
 def test_a_bfloat16_has_eight_bits_and_ties_go_to_the_even_one():
-    exact = np.array([1.0, 1 / 3, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -1e38, np.inf])
-    kept = [1.0, 0.333984375, 1.0, 1 + 2**-6, 1 + 2**-7, -9.969209968386869e37, np.inf]
+    exact = [1.0, 1 / 3, 1 + 2**-8, 1 + 3 * 2**-8, 1 + 2**-8 + 2**-20, -1e38, np.inf, np.nan]
+    kept = [1.0, 0.333984375, 1.0, 1 + 2**-6, 1 + 2**-7, -9.969209968386869e37, np.inf, np.nan]
     np.testing.assert_array_equal(to_bfloat16(exact), np.float32(kept))
 
 
