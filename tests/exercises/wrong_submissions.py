@@ -41,6 +41,7 @@ def loaded(path):
 
 @functools.cache
 def checks_of(name, home, heldout):
+    """Load the checks of an exercise once."""
     return course.checks_of(course.read_course(home).find(name), heldout=heldout)
 
 
@@ -75,10 +76,11 @@ def _edit(exercise, name, old, new, says, task=""):
     return Wrong(task, function, says, source.replace(old, new))
 
 
-def judged(exercise, functions, path=None, **how):
-    """Return what the checks say of functions, as of a file that defines them."""
-    submission = SimpleNamespace(**functions)
-    return course.judge(exercise, path or exercise.work, load=lambda _: submission, **how)
+def judged(exercise, functions, path=None, *, checks=None, **how):
+    """Return what the checks, by default those that learners have, say of some functions."""
+    submission, path = SimpleNamespace(**functions), path or exercise.work
+    checks = checks_of(exercise.name, exercise.home, False) if checks is None else checks
+    return course.judge(exercise, path, load=lambda _: submission, checks=checks, **how)
 
 
 def outcome_of(exercise, wrong, *, heldout, to_the_end):
