@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref.check.measure.dithered import Dithered
+from gradcheck_ref.check.measure.dithered import FEW, Dithered
 from gradcheck_ref.structure.inputs import Inputs
 
 N = 4000
@@ -22,6 +22,19 @@ def test_a_place_is_always_the_same_point():
     one, other = dithered(np.ones(9)), dithered(np.ones(9))
     assert (move(one, 0.1) == move(other, 0.1)).all()
     assert (move(one, 0.1) != move(dithered(np.ones(9), (1,)), 0.1)).any()
+
+
+@pytest.mark.parametrize("size", [9, FEW + 1], ids=["kept", "drawn again"])
+def test_what_f_does_to_a_point_changes_no_other(size):
+    line = dithered(np.ones(size))
+    points = list(line.coordinates([0.1, -0.1]))
+    expected = [point.copy() for point in points]
+    apart = line.between(0.1)
+    for point in points:
+        point[:] = np.nan
+    assert (np.array(list(line.coordinates([0.1, -0.1]))) == expected).all()
+    assert (line.between(0.1) == apart).all()
+    assert (apart == (expected[0] - expected[1]) / 0.2).all()
 
 
 @pytest.mark.parametrize("t", [0.5, -0.1, 0.003])
