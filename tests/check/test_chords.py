@@ -16,7 +16,7 @@ W = np.random.default_rng(1).normal(size=(40, 30)).astype(np.float32) / 6
 
 def chorder(f, x=X):
     ask = Ask(f, Inputs(f, x))
-    return Chorder(Noise(ask, 0), [slice(0, ask.inputs.size)], (0,))
+    return Chorder(Noise(ask, 0), np.ones(ask.inputs.size, bool), (0,))
 
 
 # --- the fit ----------------------------------------------------------------------------------

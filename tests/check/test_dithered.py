@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradcheck_ref.check.measure.dithered import FEW, Dithered
+from gradcheck_ref.check.measure.lines import STRETCH
 from gradcheck_ref.structure.inputs import Inputs
 
 N = 4000
@@ -11,7 +12,7 @@ N = 4000
 
 def dithered(x, seed=(0,), **more):
     inputs = Inputs(lambda x: 0.0, x)
-    return Dithered(inputs, [slice(0, inputs.size)], seed, **more)
+    return Dithered(inputs, 0, inputs.size, seed, **more)
 
 
 def move(line, t):
@@ -68,10 +69,17 @@ def test_points_are_numbers_of_the_dtype_of_x(dtype):
     assert (there != x).mean() > 0.5
 
 
-def test_only_its_stretches_move():
-    line = dithered(np.ones(10))
-    line.stretches = [slice(2, 4), slice(7, 8)]
+def test_only_some_coordinates_move():
+    moves = np.isin(np.arange(10), [2, 3, 7])
+    line = dithered(np.full(10, 1.1), moves=np.packbits(moves))
     assert np.flatnonzero(move(line, 0.25)).tolist() == [2, 3, 7]
+
+
+def test_long_lines_are_measured_in_pieces():
+    line = dithered(np.random.default_rng(0).normal(size=3 * STRETCH // 2))
+    there = next(line.coordinates([0.1]))
+    assert (there != line.inputs.x).all()
+    assert np.array_equal(line.between(0.1) * 0.2, there - next(line.coordinates([-0.1])))
 
 
 def test_by_its_own_size_no_coordinate_leaves_the_domain_of_a_logarithm():
@@ -85,5 +93,5 @@ def test_a_claim_is_applied_to_the_moves_that_were_made():
     matrix, line = rng.normal(size=(30, 4)), dithered(rng.normal(size=30))
     points = np.array([*line.coordinates([0.2, -0.2])])
     expected = (points[0] - points[1]) @ matrix / 0.4
-    assert line.dot(matrix, 0.2) == pytest.approx(expected, rel=1e-12)
+    assert line.product(matrix, 0.2) == pytest.approx(expected, rel=1e-12)
     assert line.between(0.2) @ matrix == pytest.approx(expected, rel=1e-12)

@@ -13,12 +13,12 @@ A = np.linspace(0.5, 1.5, 30)
 def looks_of(gradient, claim, noise, count=40, upstreams=0):
     """Return looks at a linear function of 30 numbers, whose slopes have some noise."""
     inputs, rng = Inputs(lambda x: x, A), np.random.default_rng(2)
-    lines = [Dithered(inputs, [slice(0, 30)], (0, k)) for k in range(count)]
+    lines = [Dithered(inputs, 0, 30, (0, k)) for k in range(count)]
     at = []
     for t in (0.25, 0.0625):
-        slopes = np.array([line.dot(gradient, t) for line in lines])
+        slopes = np.array([line.product(gradient, t) for line in lines])
         slopes = slopes + noise * rng.normal(size=slopes.shape)
-        claimed = np.array([line.dot(claim, t) for line in lines])
+        claimed = np.array([line.product(claim, t) for line in lines])
         steps = np.full(count, t)
         at.append(Look(claimed, slopes, np.zeros(slopes.shape), steps, np.zeros(1)))
     return Looks(lines, at, np.ones(1), np.zeros(1), [slice(0, 1)], upstreams)

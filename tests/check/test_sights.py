@@ -52,7 +52,7 @@ def test_a_mistake_that_no_repair_mends_gets_no_name(cast):
     assert [one.kind for one in report.diagnoses] == []
 
 
-@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize("seed", [3, 6])
 def test_where_noise_is_loud_more_lines_show_the_repair(seed):
     """Ten lines refuse a doubled gradient in 8 bits, but do not show that half is right."""
     rng, cast = np.random.default_rng(seed), SHORT["bfloat16"]

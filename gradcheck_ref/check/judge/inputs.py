@@ -128,8 +128,8 @@ def _confirm(question: Question, findings: Findings) -> None:
     rows = np.flatnonzero(fails.any(axis=1))[:REFUSED]
     if not rows.size:
         return
-    entries = [slice(row, row + 1) for row in evidence.rows[rows].tolist()]
-    group = Group(question, entries, end_of(question), alike=FEW_ALIKE)
+    moves = np.isin(np.arange(question.size), evidence.rows[rows])
+    group = Group(question, moves, end_of(question), alike=FEW_ALIKE)
     again = group.judge()
     if not again or again[0].code == FAIL:
         return

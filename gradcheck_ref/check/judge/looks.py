@@ -124,7 +124,7 @@ class Looks:
         return np.array(
             [
                 [
-                    line.dot(matrix, t, first) * self.weight
+                    line.product(matrix, t, first) * self.weight
                     for line, t in zip(self.lines, look.steps.tolist(), strict=True)
                 ]
                 for look in self.at[:2]

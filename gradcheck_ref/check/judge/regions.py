@@ -21,9 +21,6 @@ from gradcheck_ref.structure.parts import Part
 # After one line for each slice, CONFIRMED lines move all but the one that is wrong.
 CONFIRMED = 4
 
-# The others of a slice are so many stretches of coordinates at most; each takes time of its own.
-MOST_STRETCHES = 256
-
 
 def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterator[Region]:
     """Yield the wrong region of each input that has one, if that is affordable.
@@ -79,12 +76,7 @@ def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]
         for zero in _zeros(question, part):
             if not zero.any() or zero.all():
                 continue
-            moves = np.concatenate([[0], ~_coordinates(part, zero), [0]])
-            edges = part.start + np.flatnonzero(np.diff(moves))
-            others = [slice(a, b) for a, b in edges.reshape(-1, 2).tolist()]
-            if len(others) > MOST_STRETCHES:
-                continue
-            group = Group(question, others, end_of(question))
+            group = Group(question, _moves(question, part, ~zero), end_of(question))
             if [one.code for one in group.judge() or ()] == [PASS]:
                 yield Region(part, zero, len(group.seen.lines))
                 break
@@ -101,16 +93,17 @@ def _zeros(question: Question, part: Part) -> Iterator[Array]:
     yield zero
 
 
-def _coordinates(part: Part, entries: Array) -> Array:
-    """Return which real coordinates of an input belong to some of its entries."""
-    return np.repeat(entries.reshape(-1), 1 + part.is_complex)
+def _moves(question: Question, part: Part, entries: Array) -> Array:
+    """Return which real coordinates belong to some entries of an input."""
+    moves = np.zeros(question.size, bool)
+    moves[part.stretch] = np.repeat(entries.reshape(-1), 1 + part.is_complex)
+    return moves
 
 
 def _is_right(together: Together, part: Part, entries: Array, numbers: Iterable[int]) -> bool:
     """Whether random lines that move these entries agree with the claims."""
-    moves = np.zeros(together.question.size, bool)
-    moves[part.stretch] = _coordinates(part, entries)
-    packed, (start, stop) = np.packbits(moves), (part.start, part.start + part.size)
+    packed = np.packbits(_moves(together.question, part, entries))
+    start, stop = part.start, part.start + part.size
     lines = [
         Line(together.question.ask.inputs, start, stop, (together.question.seed, 4, k), packed)
         for k in numbers

@@ -89,12 +89,12 @@ class Group:
     ----------
     question : Question
         The function, the point and the claims.
-    stretches : sequence of slice
-        The coordinates that move.
+    moves : ndarray of bool, shape (coordinates,)
+        Which coordinates move.
     most : float
         The number of evaluations that the check has at the end of this.
     effects : ndarray, shape (inputs, columns), optional
-        If the stretches are inputs that are judged one by one: the squared effects of their claims.
+        If they are those of inputs that are judged one by one: the squared effects of their claims.
     alike : float
         How many times its error the noise of a residual may be for a refusal, both squared.
     """
@@ -102,14 +102,13 @@ class Group:
     def __init__(
         self,
         question: Question,
-        stretches: Sequence[slice],
+        moves: Array,
         most: float,
         effects: Array | None = None,
         alike: float = ALIKE,
     ) -> None:
         self.question, self.most, self.alike, ask = question, most, alike, question.ask
-        seed = question.seed, 3, stretches[0].start, stretches[-1].stop
-        self.chords = Chorder(question.noise, stretches, seed)
+        self.chords = Chorder(question.noise, moves, (question.seed, 3))
         affordable = most - ask.evaluations >= LEAST
         averaged = Z / math.sqrt(MANY * ask.here.size)
         self.measurable = affordable and self.chords.choose(averaged)
@@ -146,7 +145,7 @@ class Group:
         """Return the claims along the move that was really made."""
         claims = self.question.claims
         if claims.matrix is not None:
-            return line.dot(claims.matrix, t)
+            return line.product(claims.matrix, t)
         self.question.return_to_x()
         return claims.product(line.between(t))
 
@@ -367,9 +366,11 @@ def judge_inputs(
     end = end_of(question)
     while todo:
         group = todo.pop(0)
-        stretches = [parts[number].stretch for number in group]
+        moves = np.zeros(inputs.size, bool)
+        for number in group:
+            moves[parts[number].stretch] = True
         ours = effects[group] if effects is not None and len(group) > 1 else None
-        together = Group(question, stretches, end, ours)
+        together = Group(question, moves, end, ours)
         for number, one in zip(group, together.judge() or (), strict=False):
             if one.code == PASS or len(group) == 1:
                 found[number] = replace(one, **named(question, parts[number]))

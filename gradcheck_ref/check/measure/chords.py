@@ -8,6 +8,7 @@ They show how noise grows towards short steps and how truncation grows towards l
 import math
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -117,8 +118,8 @@ class Chorder:
     ----------
     noise : Noise
         Calls f, perhaps for combinations of its outputs, and knows what their values show.
-    stretches : sequence of slice
-        The coordinates that move.
+    moves : ndarray of bool, shape (coordinates,)
+        Which coordinates move.
     seed : tuple of int
         Seed for all lines and steps.
 
@@ -135,8 +136,11 @@ class Chorder:
         Whether that is more than the dtype of the values explains.
     """
 
-    def __init__(self, noise: Noise, stretches: Sequence[slice], seed: tuple[int, ...]) -> None:
-        self.ask, self.stretches, self.seed = copy(noise.ask), stretches, seed
+    def __init__(self, noise: Noise, moves: Array, seed: tuple[int, ...]) -> None:
+        self.ask = copy(noise.ask)
+        start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
+        seed = *seed, start, stop
+        self.line = Dithered(self.ask.inputs, start, stop, seed, np.packbits(moves))
         self.mix = noise.ask.mix if noise.ask.combines else None
         self.ask.mix = None  # for the resolution of the outputs themselves
         known = noise.resolution if self.mix is None else np.zeros(self.ask.outputs.size)
@@ -147,13 +151,11 @@ class Chorder:
         self.level = self.truncation = 0.0
         self.short = self.in_proportion = False
 
-    def lines(self, first: int, count: int, rounds: bool | None = None) -> list[Dithered]:
+    def lines(self, first: int, count: int) -> list[Dithered]:
         """Return some lines by their numbers."""
-        rounds = self.short if rounds is None else rounds
-        return [
-            Dithered(self.ask.inputs, self.stretches, (*self.seed, k), rounds, self.in_proportion)
-            for k in range(first, first + count)
-        ]
+        seeds = ((*(self.line.seed or ()), k) for k in range(first, first + count))
+        line = replace(self.line, rounds=self.short, in_proportion=self.in_proportion)
+        return [replace(line, seed=seed) for seed in seeds]
 
     @QUIETLY
     def measure(self, lines: Sequence[Dithered], step: float) -> Chords:
@@ -232,7 +234,7 @@ class Chorder:
 
     def _try(self) -> tuple[Array, Array]:
         """Measure a few lines at shorter and shorter steps; return the steps and the slopes."""
-        lines, steps = self.lines(0, TRIED, rounds=False), [LONGEST]
+        lines, steps = self.lines(0, TRIED), [LONGEST]
         slopes = [self.measure(lines, LONGEST).slopes]
         while steps[-1] > SHORTEST:
             steps.append(steps[-1] / 2)
