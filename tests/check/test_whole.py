@@ -194,6 +194,14 @@ def test_an_input_that_leaves_the_domain_moves_in_proportion():
     assert check_gradient(f, x, 2 * a / x).verdict == "fail"
 
 
+def test_an_empty_input_leaves_nothing_unsure():
+    (f, vjp), x = tanh_layer(SHORT["bfloat16"]), point()
+    empty = np.zeros((0, 3), np.float32)
+    report = check_vjp(lambda x, w, _: f(x, w), (*x, empty), lambda u, x, w, _: (*vjp(u, x, w), _))
+    assert [one.verdict for one in report.inputs] == ["pass"] * 3
+    assert report.verdict == "pass"
+
+
 # --- the formulas -----------------------------------------------------------------------------
 
 

@@ -72,8 +72,7 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
         open_ = [
             number
             for number, one in known.items()
-            if one.entries
-            and (few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number])))
+            if few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number]))
         ]
         judged, seen = judge_inputs(question, open_)
         where = findings.regions or tuple(zero_regions(question, seen))

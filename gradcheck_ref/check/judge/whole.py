@@ -357,7 +357,7 @@ def judge_inputs(
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
-    order = sorted(numbers)
+    order = [number for number in numbers if parts[number].size]
     todo = [[number] for number in order]
     if order and effects is not None:
         by_effect = np.nan_to_num(effects.sum(axis=1))
@@ -380,14 +380,15 @@ def judge_inputs(
         if rest and len(group) > 1:
             middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
             todo += filter(None, (rest[:middle], rest[middle:]))
-    for number in order:
+    for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen
 
 
 def unknown(question: Question, part: Part) -> Whole:
-    """Return the result for an input that was not measured as a whole."""
-    return Whole(math.nan, math.nan, math.inf, math.inf, math.nan, UNSURE, **named(question, part))
+    """Return the result for an input that was not measured as a whole: if it is empty, a pass."""
+    error, limit, code = (math.nan, math.inf, UNSURE) if part.size else (0.0, 0.0, PASS)
+    return Whole(error, error, limit, limit, math.nan, code, **named(question, part))
 
 
 def named(question: Question, part: Part) -> dict[str, Any]:
