@@ -188,7 +188,8 @@ def _weight(question: Question, evidence: Evidence, units: Any = 1.0) -> Array:
 @QUIETLY
 def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
     """Return the errors of the inputs from what was measured anyway: their axes, or lines."""
-    evidence, found, effects = findings.on_axes, dict[int, Whole](), effects_of(question)
+    evidence, found = findings.on_axes, dict[int, Whole]()
+    effects = effects_of(question) if findings.lines or findings.by_input else None
     inputs, fails = question.ask.inputs, evidence.ruling.verdict == FAIL
     weight = _weight(question, evidence, evidence.units[:, None])
     # Else single outputs were judged, not combinations of them.

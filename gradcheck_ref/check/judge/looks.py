@@ -121,15 +121,11 @@ class Looks:
 
         Its rows begin with the one of the coordinate ``first``.
         """
-        return np.array(
-            [
-                [
-                    line.product(matrix, t, first) * self.weight
-                    for line, t in zip(self.lines, look.steps.tolist(), strict=True)
-                ]
-                for look in self.at[:2]
-            ]
-        )
+        products = [
+            [line.product(matrix, t, first) for line, t in zip(self.lines, look.steps, strict=True)]
+            for look in self.at[:2]
+        ]
+        return np.array(products) * self.weight
 
     @QUIETLY
     def square(self, columns: slice, first: int = 0, claimed: Array | None = None) -> Square:

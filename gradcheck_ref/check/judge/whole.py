@@ -129,7 +129,7 @@ class Group:
         if before.at:
             pairs = zip(before.at, looks, strict=False)
             looks = [one.and_then(other) for one, other in pairs]
-        floor = self.chords.floor(steps[1])
+        floor = self.chords.in_a_slope(self.chords.values.resolution, steps[1])
         self.seen = replace(before, lines=[*before.lines, *more], at=looks, floor=floor)
         return True
 
@@ -205,7 +205,8 @@ class Group:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
-        form = float(np.mean(self.chords.floor_of_format(self.chords.steps[1])[columns]))
+        in_slopes = self.chords.in_a_slope(self.chords.values.of_format, self.chords.steps[1])
+        form = float(np.mean(in_slopes[columns]))
         quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
         return True if self._exceeds(closer, refused) and quiet else None
 

@@ -174,23 +174,17 @@ class Chorder:
         # Rounding is independent of the line only if the output crosses some of its steps.
         fine = self.values.resolution
         hidden = np.where(moved / len(lines) < CROSSED * fine, fine, 0.0)
-        return Chords(steps, slopes, middles, self._in_columns(hidden) / (24 * step**2))
+        return Chords(steps, slopes, middles, self.in_a_slope(hidden, step))
 
-    def floor(self, step: float) -> Array:
-        """Return the mean square that the resolution of the outputs leaves in a slope."""
-        return self._in_columns(self.values.resolution) / (24 * step**2)
-
-    def floor_of_format(self, step: float) -> Array:
-        """Return the same for outputs in the shortest format that holds all their values."""
-        return self._in_columns(self.values.of_format) / (24 * step**2)
+    def in_a_slope(self, spacings: Array, step: float) -> Array:
+        """Return the mean square that such spacings of the outputs leave in a slope, by column."""
+        return self._in_columns(spacings) / (24 * step**2)
 
     def coarse(self, columns: slice) -> bool:
         """Whether f moves in steps that are coarser than any rounding to few digits."""
-        steps, size = (
-            float(np.mean(self._in_columns(one)[columns]))
-            for one in (self.values.resolution, self.values.size)
-        )
-        return steps > COARSEST**2 * size
+        both = self.values.resolution, COARSEST * self.values.size
+        steps, most = (np.mean(self._in_columns(one)[columns]) for one in both)
+        return bool(steps > most)
 
     def _in_columns(self, errors: Array) -> Array:
         """Return the mean squares of independent errors of the outputs, by column."""
@@ -252,7 +246,7 @@ class Chorder:
 
     def _costs(self, steps: Array, slopes: Array) -> Array:
         """Return for each step but the first the mean square of the change from the one before."""
-        floors = np.array([self.floor(step) for step in steps[1:].tolist()])
+        floors = np.array([self.in_a_slope(self.values.resolution, step) for step in steps[1:]])
         changes = (np.diff(slopes, axis=0) * self.weight) ** 2 + floors[:, None]
         return np.asarray(np.nan_to_num(np.mean(changes, axis=(1, 2)), nan=np.inf))
 
