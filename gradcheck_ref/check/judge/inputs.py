@@ -95,22 +95,20 @@ def _is_undecided(findings: Findings) -> bool:
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
     """Let the inputs that are right or wrong as a whole decide about their entries."""
-    evidence, usual = findings.on_axes, allowed_as_a_whole(question.ask.precision)
+    evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.ask.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
     few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
-    inputs = question.ask.inputs
-    rows, undecided = inputs.numbers_of(evidence.rows), evidence.ruling.verdict == UNSURE
-    kinks = (undecided & (evidence.reasons() == "kink")).any(axis=1)
+    rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons()
+    undecided = evidence.ruling.verdict == UNSURE
+    kinks = (undecided & (reasons == "kink")).any(axis=1)
     for number in {*rows[kinks].tolist()} if not few else ():
         if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
             known[number] = replace(known[number], code=UNSURE)
-    verdicts = np.array([one.code for one in known.values()])
-    right, others = (verdicts == PASS).all(), findings.certificate
-    if others and others.verdict == UNSURE and right:
+    passes, others = np.array([one.code == PASS for one in known.values()]), findings.certificate
+    if others and others.verdict == UNSURE and passes.all():
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
-    passes = (verdicts == PASS)[rows][:, None]
-    reasons = HIDDEN_BY_STAIRS if few else HIDDEN
-    hidden = passes & np.isin(evidence.reasons(), reasons) & (evidence.ruling.verdict == UNSURE)
+    hides = np.isin(reasons, HIDDEN_BY_STAIRS if few else HIDDEN)
+    hidden = passes[rows][:, None] & hides & undecided
     return findings._replace(hidden=hidden, inputs=tuple(known.values()))
 
 
@@ -132,10 +130,13 @@ def _confirm(question: Question, findings: Findings) -> None:
     again = group.judge()
     if not again or again[0].code == FAIL:
         return
-    units, slopes = evidence.units[rows, None], evidence.best.slope[rows]
-    lengths = [np.where(fails[rows], one * units, 0.0) for one in (evidence.residual[rows], slopes)]
-    error, size = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
-    size = max(size, float(np.linalg.norm(np.where(fails, evidence.claimed, 0.0)[rows] * units)))
+    each, units = (
+        (evidence.residual, evidence.best.slope, evidence.claimed),
+        evidence.units[:, None],
+    )
+    lengths = (np.where(fails, one * units, 0.0)[rows] for one in each)
+    error, *sizes = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
+    size = max(sizes)
     excluded = again[0].limit * size < error
     few = has_few_digits(question) or not group.chords.values.moves.any()
     hidden = few and (again[0].limit - again[0].error) * size > error
@@ -202,8 +203,8 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         if same and np.count_nonzero(mine) == part.size:
             each = error, np.abs(error) + best.bar * units, best.slope * units
             square, limit, size = (_square(one) for one in each)
-            squares, code = (square, limit, limit), FAIL if fails[mine].any() else PASS
-            found[number] = _whole(question, part, size, squares, code)
+            code = FAIL if fails[mine].any() else PASS
+            found[number] = _whole(question, part, (square, square, limit, limit), size, code)
         elif over is None or effects is None:
             found[number] = unknown(question, part)
         else:
@@ -239,39 +240,21 @@ def _from_lines(
     effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
-    found = []
+    found, spread = [], (1 + (2 * count) ** -0.5) ** 2
     for group in output_groups(question):
         mean, of_bend, of_slope = (np.mean(one[:, group] ** 2) for one in (error, bend, slope))
         size = max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
-        squares = [float(one) + own for one in (mean, limit, proved)]
-        found.append(_whole(question, part, float(size), squares, code, count, upstreams))
+        squares = [float(one) + own for one in (mean, mean * spread, limit, proved)]
+        drawn = {"lines": count, "upstreams": upstreams}
+        found.append(_whole(question, part, squares, float(size), code, **drawn))
     return worst(found)
 
 
 def _whole(
-    question: Question,
-    part: Part,
-    size: float,
-    squares: Sequence[float],
-    code: int,
-    lines: int = 0,
-    upstreams: int = 0,
+    question: Question, part: Part, squares: Sequence[float], size: float, code: int, **drawn: int
 ) -> Whole:
-    """Return the result for an input, at least as bad as ``code``, from the squares of lengths.
-
-    These are the length of its gradient, and of the error: the estimate, a limit, and what is
-    proved.
-    """
-    error, limit, proved = squares
-    found = whole_of(
-        (error, error * (1 + (2 * lines) ** -0.5) ** 2 if lines else error, limit, proved),
-        size,
-        allowed=allowed_as_a_whole(question.ask.precision),
-        code=code,
-        lines=lines,
-        upstreams=upstreams,
-        **named(question, part),
-    )
-    passes = found.limit <= found.allowed / CLOSELY
-    return replace(found, code=max(code, PASS if passes else UNSURE))
+    """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
+    allowed, name = allowed_as_a_whole(question.ask.precision), named(question, part)
+    found = whole_of(squares, size, allowed=allowed, code=code, **drawn, **name)
+    return replace(found, code=max(code, PASS if found.limit <= allowed / CLOSELY else UNSURE))
