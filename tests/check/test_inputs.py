@@ -225,3 +225,21 @@ def test_a_mask_that_the_gradient_lacks_is_named_where_f_has_few_digits():
     assert report.verdict == "fail"
     assert {one.kind for one in report.diagnoses} == {"not-zero"}
     assert "is a mask or a condition of f missing" in report.diagnoses[0].advice
+
+
+def test_kinks_of_some_outputs_do_not_hide_how_far_an_input_is_off():
+    """No random line has a slope for each of 144 outputs, but each line has some."""
+    rng = np.random.default_rng(0)
+    x, w = (rng.normal(size=s).astype(np.float32) for s in ((12, 16), (16, 12)))
+    w /= 4
+    bend = lambda z: np.where(z > 0, z, np.float32(0.1) * z)  # noqa: E731
+
+    def doubled(upstream, x, w):
+        inner = 2 * upstream * np.where(x @ w > 0, np.float32(1), np.float32(0.1))
+        return inner @ w.T, x.T @ inner
+
+    report = check_vjp(lambda x, w: bend(x @ w), {"x": x, "w": w}, doubled)
+    assert [one.verdict for one in report.inputs] == ["fail", "fail"]
+    assert [one.error for one in report.inputs] == pytest.approx([0.5, 0.5], rel=0.2)
+    assert {one.lines for one in report.inputs} == {7}  # they were measured anyway
+    assert {one.kind for one in report.diagnoses} == {"factor"}

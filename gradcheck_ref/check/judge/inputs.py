@@ -230,24 +230,29 @@ def _from_lines(
     """
     lines, mine, refused = over
     best, off = lines.best.at(mine), lines.residual[mine]
-    known = np.asarray(np.isfinite(off + best.bar).all(axis=1))
-    count, upstreams = int(np.count_nonzero(known)), question.ask.upstreams
+    known = np.isfinite(off + best.bar)
+    if not refused:
+        known &= known.all(axis=1, keepdims=True)
+    count, upstreams = int(np.count_nonzero(known.any(axis=1))), question.ask.upstreams
     few = 2 * count < len(known) or count < FEWEST_LINES
     if not count or (few and not refused):
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
-    error, bend, slope = (one[known] * weight for one in (off, bend, best.slope))
+    error, bend, slope = (np.where(known, one * weight, 0.0) for one in (off, bend, best.slope))
     effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
     found, spread = [], (1 + (2 * count) ** -0.5) ** 2
     for group in output_groups(question):
-        mean, of_bend, of_slope = (np.mean(one[:, group] ** 2) for one in (error, bend, slope))
+        if not known[:, group].any():
+            continue
+        sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope))
+        mean, of_bend, of_slope = (one / np.count_nonzero(known[:, group]) for one in sums)
         size = max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
-        squares = [float(one) + own for one in (mean, mean * spread, limit, proved)]
+        each = [float(one) + own for one in (mean, mean * spread, limit, proved)]
         drawn = {"lines": count, "upstreams": upstreams}
-        found.append(_whole(question, part, squares, float(size), code, **drawn))
+        found.append(_whole(question, part, each, float(size), code, **drawn))
     return worst(found)
 
 
