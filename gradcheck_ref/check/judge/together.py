@@ -15,7 +15,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
-from gradcheck_ref.check.judge.settle import Evidence, axes, first_step
+from gradcheck_ref.check.judge.settle import Evidence, first_step
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.lines import Line
@@ -91,14 +91,10 @@ class Together:
     @QUIETLY
     def along(self, lines: Sequence[Line]) -> Evidence:
         """Return lines, or parts of lines, with the claims along them; f is not called yet."""
-        question, each = self.on_lines, max(1, self.question.ask.combines)
-        entrywise, target = self.entrywise, self.target
+        question, target = self.on_lines, self.target
 
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
-            if entrywise:
-                return np.broadcast_to(target, lines.claimed.shape)
-            hidden = question.size * each
-            return np.asarray(question.rtol * np.abs(lines.claimed) / math.sqrt(hidden))
+            return np.broadcast_to(target, lines.claimed.shape)
 
         evidence = Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
         _subtract(evidence, self.corrections)
@@ -208,8 +204,7 @@ class Together:
         """
         within = self.within()
         if not self.entrywise:
-            confirmed = (within <= self.question.rtol * self.typical).all()
-            return np.arange(0 if confirmed else self.question.size)
+            return np.arange(0 if (within <= self.target).all() else self.question.size)
         left = np.zeros(self.question.size, bool)
         found, effects = np.zeros(0, int), np.zeros(0)
         for rows, effect, room in self._effects():
@@ -253,16 +248,8 @@ class Together:
             numbers = self.evidence.claimed, best.slope, best.bar
             analytic, numeric, bar = (float(array[at]) for array in numbers)
             against = analytic, numeric, bar
-        # A typical effect is not so small that lines allow less than the tolerance: all that f
-        # shows about a saturated unit is that its effect is smaller than that.
-        by_lines = allowed_by_lines(question.ask.precision)
-        smallest = least_visible(question.ask.precision, question.rtol) * question.rtol / by_lines
-        typical = self.typical.copy()
-        for group in output_groups(question):
-            least_typical = smallest * typical[group].max(initial=0.0)
-            typical[group] = np.fmax(typical[group], least_typical)
-        reached = self.within()
-        share = np.where(reached == 0, 0.0, reached / typical)
+        reached, by_lines = self.within(), allowed_by_lines(question.ask.precision)
+        share = np.where(reached == 0, 0.0, reached / self.typical)
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
         passes = vouched >= entries or (within <= by_lines and not demanded)
         passes &= (lines >= FEWEST_LINES or not entries) and against is None
@@ -275,7 +262,6 @@ class Together:
             ("budget", lines < FEWEST_LINES),
             ("precision", True),
         )
-        wanted = self.target if self.entrywise else question.rtol * self.typical
         upstreams = question.ask.upstreams
         return Certificate(
             lines=lines,
@@ -286,7 +272,7 @@ class Together:
             # Each round of lines is another draw.
             chance=min(1.0, (self.rounds + 1) * 2.0**-lines + 2.0**-upstreams * (upstreams > 0)),
             # If the entry with the smallest allowed error is confirmed, all are.
-            rtol=float(np.nanmax(reached / wanted, initial=0.0)) * question.rtol,
+            rtol=float(np.nanmax(reached / self.target, initial=0.0)) * question.rtol,
             verdict=PASS if passes else UNSURE,
             reason=next(name for name, applies in reasons if applies),
             against=against,
@@ -317,36 +303,38 @@ class Together:
         """Return the T that would confirm every entry, and the typical effect, by output.
 
         That is the median effect of an entry for a step of its unit: a single huge entry does not
-        make all others look small.
+        make all others look small. Where single claims are not known, T is rtol times that.
         """
-        question, inputs = self.question, self.question.ask.inputs
-        outputs = question.ask.here.size
-        target = np.zeros(outputs)
+        question, inputs, smallest = self.question, self.question.ask.inputs, list[Array]()
         if question.claims.matrix is None:
             rng = np.random.default_rng(question.seed)
             rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
             units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
-            effect = np.abs(axes(question, rows).claimed) * units
+            effect = np.abs(question.claimed_at(rows)) * units
         else:
-            every, effects, smallest = max(1, question.size // PIECE), [], []
-            for _, effect, room in self._effects():
-                effects.append(effect[::every].copy())  # a view would keep the whole piece
+            every, effects = max(1, question.size // PIECE), []
+            for _, some, room in self._effects():
+                effects.append(some[::every].copy())  # a view would keep the whole piece
                 smallest.append(room.min(axis=0, initial=np.inf))
             effect = np.concatenate(effects)
-            if self.entrywise:
-                target = np.fmin.reduce(smallest, axis=0)
-        usable = np.isfinite(effect) & (effect > 0)
-        typical, known = np.zeros(outputs), usable.any(axis=0)
-        for k in np.flatnonzero(known):
-            typical[k] = np.median(effect[usable[:, k], k])
-        if question.claims.matrix is None and not known.all():
+        usable = (column[(column > 0) & (column < np.inf)] for column in effect.T)
+        typical = np.array([np.median(some) if some.size else 0.0 for some in usable])
+        if question.claims.matrix is None and not typical.all():
             # If an output depends on few inputs, the sampled entries may all be zero. Then use the
             # root mean square of all entries, which lines give because they add them up.
             along = question.claimed_along([self.line(number) for number in range(FEWEST_LINES)])
             rms = np.sqrt(np.mean(along**2, axis=0) / question.size)
-            typical = np.where(known, typical, rms)
+            typical = np.where(typical > 0, typical, rms)
         # A sum of n outputs with random signs grows as sqrt(n).
-        return target, typical / math.sqrt(max(1, question.ask.combines))
+        typical /= math.sqrt(max(1, question.ask.combines))
+        # A typical effect is not so small that lines allow less than the tolerance: all that f
+        # shows about a saturated unit is that its effect is smaller than that.
+        precision, rtol = question.ask.precision, question.rtol
+        share = least_visible(precision, rtol) * rtol / allowed_by_lines(precision)
+        for group in output_groups(question):
+            typical[group] = np.fmax(typical[group], share * typical[group].max(initial=0.0))
+        known = bool(smallest) and self.entrywise
+        return np.fmin.reduce(smallest, axis=0) if known else rtol * typical, typical
 
 
 def _subtract(evidence: Evidence, errors: dict[int, Array]) -> None:
