@@ -33,9 +33,8 @@ def find_wrong_entry(together: Together) -> bool:
     if together.question.affordable < LINES:
         return False  # the evaluations left are worth more on axes
     for rows in _suspects(together):
-        together.suspects = [axes_of(together.question, rows)]
-        if (together.suspects[0].ruling.verdict == FAIL).any():
-            together.correct(together.suspects[0])
+        together.correct(axes_of(together.question, rows, [together.suspects]))
+        if (together.suspects.ruling.verdict == FAIL).any():
             return True
     return False
 
@@ -82,20 +81,18 @@ def halve(together: Together) -> Array:
     Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, or 12 if
     it needs another step.
     """
-    lines, best = together.evidence, together.evidence.best
-    ratio = np.nan_to_num(np.abs(lines.residual) / best.bar)
-    ratio = np.where(lines.ruling.refused, ratio, -1.0)
-    k, column = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
-    line, residual, step = lines.lines[k], float(lines.residual[k, column]), best.step[k, column]
+    lines, (k, column) = together.evidence, together.worst
+    line, residual = lines.lines[k], float(lines.residual[k, column])
+    step = float(lines.best.step[k, column])
     parts = together.question.ask.inputs.parts.values()
-    while line.stop - line.start > 1 and together.on_lines.affordable:
+    while line.stop - line.start > 1 and together.question.affordable:
         part = next(p for p in parts if p.start <= line.start < p.start + p.size)
         if part.is_complex and line.stop - line.start == 2:
             break
         first, second = line.halves()
         found = together.along([first]).settle(step, tries=1)
         is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
-        if not is_sharp and together.on_lines.affordable:
+        if not is_sharp and together.question.affordable:
             found.measure(np.zeros(1, int), np.full(1, step / 16))
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):

@@ -123,12 +123,12 @@ def _together(question: Question) -> Findings:
         rows = unconfirmed[:0]  # a few of many are no evidence about the others
     else:
         rows = unconfirmed[:affordable]
-    on_axes = axes_of(question, rows, together.suspects)
+    on_axes = axes_of(question, rows, [together.suspects])
     if agree:
         together.exclude(on_axes)
     reached, certificate = int(np.count_nonzero(on_axes.reached)), None
     if agree and reached < size:
-        vouched = size - len(together.corrections) - unconfirmed.size
+        vouched = size - len(together.suspects.lines) - unconfirmed.size
         certificate = together.certificate(reached, vouched, question.demanded)
     elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():
         # No example shows the mistake: report how closely lines measured the others.
@@ -184,7 +184,7 @@ def _agree(together: Together) -> bool:
         if few and not np.isfinite(together.evidence.best.bar[:1]).all():
             break  # for so few coordinates axes are better than lines without a slope
         while together.refused.any():
-            if few or together.corrections or not find_wrong_entry(together):
+            if few or together.suspects.lines or not find_wrong_entry(together):
                 return False
     return True
 
@@ -241,7 +241,7 @@ def _refused(by_input: Evidence) -> set[int]:
 def _examples(together: Together, endless: Array, by_input: Evidence | None) -> Array:
     """Return some entries of every input in which something is wrong."""
     question = together.question
-    wrong = np.append(endless, [*together.corrections]).astype(int)
+    wrong = np.append(endless, together.suspects.rows)
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
     refused = _refused(by_input) if by_input else ()
     found = [part for part in parts if part.start in refused] or parts

@@ -15,13 +15,13 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
-from gradcheck_ref.check.judge.settle import Evidence, first_step
+from gradcheck_ref.check.judge.settle import Evidence, axes, first_step
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import EACH, State
-from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, PASS, UNSURE, Certificate
+from gradcheck_ref.check.measure.witness import State
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, FEWEST_LINES, PASS, UNSURE, Certificate
 from gradcheck_ref.structure.units import PIECE
 
 # LINES lines miss an error above T with a probability of at most one in a million.
@@ -61,12 +61,8 @@ class Together:
     """
 
     def __init__(self, question: Question) -> None:
-        # Lines leave enough evaluations for two witnesses of one entry. If the caller set the
-        # limit, they also use the one that is kept for the last question, which only a fail asks.
-        left = question.most + (1 if question.limited else -2 * EACH)
-        self.question, self.on_lines = question, replace(question, most=left)
-        self.suspects: list[Evidence] = []  # axes of entries that may be wrong
-        self.corrections: dict[int, Array] = {}  # claim minus slope of entries found wrong
+        self.question = question
+        self.suspects = axes(question, np.zeros(0, int))  # of entries that may be wrong
         # Which coordinates the lines move, eight to a byte: all, or those still unconfirmed.
         self.moves: Array | None = None
         self.rounds, self.moving = 0, question.size + 1
@@ -83,6 +79,15 @@ class Together:
         """Which claims along lines are refused, (lines, outputs)."""
         return self.evidence.ruling.refused
 
+    @property
+    @QUIETLY
+    def worst(self) -> tuple[int, int]:
+        """The line and the output with the clearest refusal."""
+        ratio = np.nan_to_num(np.abs(self.evidence.residual) / self.evidence.best.bar, nan=np.inf)
+        refused = np.where(self.refused, ratio, -1.0)
+        line, output = np.unravel_index(int(np.argmax(refused)), refused.shape)
+        return int(line), int(output)
+
     def line(self, number: int) -> Line:
         """Return a random line over all inputs."""
         seed = self.question.seed, number + LINES * self.rounds
@@ -91,14 +96,14 @@ class Together:
     @QUIETLY
     def along(self, lines: Sequence[Line]) -> Evidence:
         """Return lines, or parts of lines, with the claims along them; f is not called yet."""
-        question, target = self.on_lines, self.target
+        question, target = self.question, self.target
 
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
             return np.broadcast_to(target, lines.claimed.shape)
 
-        evidence = Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
-        _subtract(evidence, self.corrections)
-        return evidence
+        return self._corrected(
+            Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
+        )
 
     def narrow(self, left: Array) -> None:
         """From here on, move only the coordinates that lines have not confirmed.
@@ -111,17 +116,25 @@ class Together:
         self.target, _ = self._scales()
         self.evidence = self.along([])
 
-    def correct(self, wrong: Evidence) -> None:
-        """Subtract the errors of some claimed entries from the claims along all lines.
+    def correct(self, suspects: Evidence) -> None:
+        """Take the errors of entries that fail on their axes out of the claims along all lines.
 
         The same lines then judge the other entries. The proof would need fresh ones, because these
         have chosen the entry.
         """
-        excess = np.where(np.isfinite(wrong.residual), wrong.residual, 0.0)
-        new = dict(zip(wrong.rows.tolist(), excess, strict=True))
-        self.corrections |= new
-        _subtract(self.evidence, new)
-        self.evidence.rejudge()
+        self.suspects = suspects
+        self._corrected(self.evidence).rejudge()
+
+    def _corrected(self, evidence: Evidence) -> Evidence:
+        """Take the errors of the suspects out of the claims along the lines that move them."""
+        suspects = self.suspects
+        wrong = (suspects.ruling.verdict == FAIL) & np.isfinite(suspects.residual)
+        errors = np.where(wrong, suspects.residual, 0.0)
+        for claimed, line in zip(evidence.claimed, evidence.lines, strict=True):
+            for row, error in zip(suspects.rows.tolist(), errors, strict=True):
+                if line.start <= row < line.stop:
+                    claimed -= error * line.over(row, row + 1).direction[0]
+        return evidence
 
     # --- measuring --------------------------------------------------------------------------------
 
@@ -129,15 +142,15 @@ class Together:
     def measure(self, count: int) -> None:
         """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
-        if not have and count and self.on_lines.affordable:
+        if not have and count and self.question.affordable:
             self.evidence = self.along([self.line(0)]).settle()
             have = 1
         while 0 < have < count:
             # Lines across kinks need about three: a few good lines are better than many bad.
             self.question.return_to_x()  # now, because it is an evaluation, too
             once = self.evidence.looks.count(have - 1) <= 1
-            affordable = self.on_lines.affordable // (1 if once else 3)
-            most = have + max(affordable, min(1, self.on_lines.affordable))
+            affordable = self.question.affordable // (1 if once else 3)
+            most = have + max(affordable, min(1, self.question.affordable))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break
@@ -166,7 +179,7 @@ class Together:
             enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
             off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
             kinks = best.too_long & ~(best.bar <= np.fmax(enough, off))
-            worse = np.flatnonzero(kinks.any(axis=1))[: self.on_lines.affordable]
+            worse = np.flatnonzero(kinks.any(axis=1))[: self.question.affordable]
             if not worse.size:
                 break
             steps[worse] /= CLOSER
@@ -191,7 +204,7 @@ class Together:
         The lines agree with the claims, so steps along such an axis are too long for its slope.
         """
         error = np.abs(on_axes.residual) * on_axes.units[:, None]
-        corrected = np.isin(on_axes.rows, [*self.corrections])[:, None]
+        corrected = np.isin(on_axes.rows, self.suspects.rows)[:, None]
         excluded = (error > 2 * self.within()) & ~corrected
         on_axes.doubts = on_axes.doubts._replace(excluded=excluded)
         on_axes.rejudge()
@@ -208,7 +221,7 @@ class Together:
         left = np.zeros(self.question.size, bool)
         found, effects = np.zeros(0, int), np.zeros(0)
         for rows, effect, room in self._effects():
-            more = ~((within <= room).all(axis=1) | np.isin(rows, [*self.corrections]))
+            more = ~((within <= room).all(axis=1) | np.isin(rows, self.suspects.rows))
             left[rows[more]] = True
             found = np.append(found, rows[more])
             effects = np.append(effects, effect[more].max(axis=1, initial=0.0))
@@ -242,12 +255,9 @@ class Together:
         entries = (question.size - alone) * outputs
         vouched = min(max(0, vouched) * outputs, entries)
         against: tuple[float, float, float] | None = None
-        if self.refused.any():  # along the line with the worst disagreement
-            ratio = np.nan_to_num(np.abs(self.evidence.residual) / best.bar, nan=np.inf)
-            at = np.unravel_index(int(np.argmax(np.where(self.refused, ratio, -1.0))), ratio.shape)
-            numbers = self.evidence.claimed, best.slope, best.bar
-            analytic, numeric, bar = (float(array[at]) for array in numbers)
-            against = analytic, numeric, bar
+        if self.refused.any():
+            at, claimed = self.worst, self.evidence.claimed
+            against = float(claimed[at]), float(best.slope[at]), float(best.bar[at])
         reached, by_lines = self.within(), allowed_by_lines(question.ask.precision)
         share = np.where(reached == 0, 0.0, reached / self.typical)
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
@@ -335,11 +345,3 @@ class Together:
             typical[group] = np.fmax(typical[group], share * typical[group].max(initial=0.0))
         known = bool(smallest) and self.entrywise
         return np.fmin.reduce(smallest, axis=0) if known else rtol * typical, typical
-
-
-def _subtract(evidence: Evidence, errors: dict[int, Array]) -> None:
-    """Subtract the errors of entries from the claims along the lines that move them."""
-    for claimed, line in zip(evidence.claimed, evidence.lines, strict=True):
-        for row, error in errors.items():
-            if line.start <= row < line.stop:
-                claimed -= error * line.over(row, row + 1).direction[0]
