@@ -1,8 +1,8 @@
 """Find the slice of an input that is wrong, where all else is right.
 
-A wrong entry lies in one slice along each axis. If random lines that move everything but a slice
-agree with the claims, the mistake is in that slice. If it is in none, it may be where the claims
-are zero. Where f has few digits only that is asked, and the others are judged as a whole.
+A wrong entry lies in one slice along each axis, and perhaps where the claims are zero. If random
+lines that move everything else agree with the claims, the mistake is there. Where f has few digits
+only the zeros are tried, and the others are judged as a whole.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ CONFIRMED = 4
 def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterator[Region]:
     """Yield the wrong region of each input that has one, if that is affordable.
 
-    Cost: at most 6 evaluations for each axis of the input, and 24 more.
+    Cost: at most 12 evaluations for each axis of the input, and 30 more.
     """
     for part in parts if together.question.claims.matrix is not None else ():
         mine = part.holds(on_axes.rows)

@@ -4,7 +4,7 @@ A random line measures all coordinates at once. If it refuses its claim, it is h
 single entry. That entry is measured on its axis, and so are entries that lines cannot confirm.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
 from gradcheck_ref.check.measure.witness import EACH, State
 from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, Region, Whole
+from gradcheck_ref.structure.parts import Part
 
 # For up to ALL_AXES coordinates, axes cost no more than lines plus the axes that are needed after
 # them. Up to AXES_IN_DOUBT, the axes of all entries that lines leave in doubt are measured, and all
@@ -90,13 +91,17 @@ def explore(question: Question) -> Findings:
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
     together, known, looks = Together(question), tuple[Whole, ...](), dict[int, Looks]()
-    endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
+    endless, unconfirmed = together.not_finite(EXAMPLES), np.arange(question.size)
     if not endless.size and _few_digits(together):
         question, known, looks = _as_wholes(question)
         verdicts = {one.code for one in known}
         if FAIL in verdicts or verdicts == {PASS}:
             regions_of = tuple(zero_regions(question, looks))
-            return _examples_of(question, known)._replace(looks=looks, regions=regions_of)
+            every = zip(question.ask.inputs.parts.values(), known, strict=True)
+            off = [part for part, one in every if one.code == FAIL]
+            some = _some_of(question, off, EXAMPLES // max(1, len(off)) + 1)
+            found = axes_of(question, some)
+            return Findings(found, inputs=known, looks=looks, regions=regions_of)
         together = Together(question)
     agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
@@ -112,13 +117,17 @@ def _together(question: Question) -> Findings:
             agree = _agree(together)
 
     size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
-    affordable = int(question.affordable / WITNESSES_EACH)
+    affordable, wrong = int(question.affordable / WITNESSES_EACH), list[Part]()
     if few:
-        rows = unconfirmed if agree else np.arange(size)
+        rows = unconfirmed
     elif not agree:
         by_input = _by_input(together)
-        others = _others(together, by_input) if by_input else None
-        rows = _examples(together, endless, by_input)
+        wrong = _refused(by_input) if by_input else []
+        others = _others(together, wrong) if by_input else None
+        rows = np.append(endless, together.suspects.rows)
+        parts = wrong or [part for part in question.ask.inputs.parts.values() if part.size]
+        each = min(EXAMPLES, (question.affordable // 2 - rows.size) // len(parts))
+        rows = np.append(rows, _some_of(question, parts, max(0 if rows.size else 1, each)))
     elif unconfirmed.size > affordable and not question.demanded:
         rows = unconfirmed[:0]  # a few of many are no evidence about the others
     else:
@@ -127,20 +136,12 @@ def _together(question: Question) -> Findings:
     if agree:
         together.exclude(on_axes)
     reached, certificate = int(np.count_nonzero(on_axes.reached)), None
-    if agree and reached < size:
-        vouched = size - len(together.suspects.lines) - unconfirmed.size
-        certificate = together.certificate(reached, vouched, question.demanded)
-    elif not agree and reached < size and not (on_axes.ruling.verdict == FAIL).any():
-        # No example shows the mistake: report how closely lines measured the others.
-        certificate = together.certificate(reached, 0, demanded=True)
-    found: list[Region] = []
-    if by_input and not few:
-        refused = _refused(by_input)
-        parts = [p for p in question.ask.inputs.parts.values() if p.start in refused]
-        found += regions(together, on_axes, parts)
-    return Findings(
-        on_axes, certificate, tuple(agreeing), by_input, others, known, regions=tuple(found)
-    )
+    # If no example shows the mistake, report how closely lines measured the others.
+    if reached < size and (agree or not (on_axes.ruling.verdict == FAIL).any()):
+        vouched = size - len(together.suspects.lines) - unconfirmed.size if agree else 0
+        certificate = together.certificate(reached, vouched, question.demanded or not agree)
+    where = tuple(regions(together, on_axes, wrong))
+    return Findings(on_axes, certificate, tuple(agreeing), by_input, others, known, regions=where)
 
 
 def _few_digits(together: Together) -> bool:
@@ -162,15 +163,11 @@ def _as_wholes(
     return question, tuple(known.values()), looks
 
 
-def _examples_of(question: Question, known: Sequence[Whole]) -> Findings:
-    """Measure some entries of the inputs that are wrong as a whole, to show what is wrong."""
-    every = zip(question.ask.inputs.parts.values(), known, strict=True)
-    wrong = [part for part, one in every if one.code == FAIL]
+def _some_of(question: Question, parts: Sequence[Part], each: int) -> Array:
+    """Return some random coordinates of each of these inputs."""
     rng, rows = np.random.default_rng(question.seed), [np.zeros(0, int)]
-    for part in wrong:
-        some = min(EXAMPLES // len(wrong) + 1, part.size)
-        rows.append(part.start + rng.choice(part.size, some, replace=False))
-    return Findings(axes_of(question, np.concatenate(rows)), inputs=tuple(known))
+    rows += [p.start + rng.choice(p.size, min(each, p.size), replace=False) for p in parts]
+    return np.concatenate(rows)
 
 
 def _agree(together: Together) -> bool:
@@ -210,21 +207,23 @@ def _by_input(together: Together) -> Evidence | None:
     if len(parts) == 1:  # lines over it are measured already
         together.measure(min(FEWEST_LINES, question.affordable - LINES - EXAMPLES))
         return together.evidence
-    first = [together.line(0).over(part.start, part.start + part.size) for part in parts]
-    found = together.along(first).settle(tries=1)
-    refused = _refused(found)
-    wrong = [line for line in first if line.start in refused]
-    left = question.affordable - LINES - EXAMPLES
-    count = min(FEWEST_LINES, 1 + left // max(1, len(wrong)))
-    more = [together.line(k).over(one.start, one.stop) for k in range(1, count) for one in wrong]
-    return found.joined([together.along(more).settle(tries=1)]) if more else found
+
+    def over(parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
+        ends = [(part.start, part.start + part.size) for part in parts]
+        lines = [together.line(k).over(*both) for k in numbers for both in ends]
+        return together.along(lines).settle(tries=1)
+
+    found = over(parts, [0])
+    wrong, left = _refused(found), question.affordable - LINES - EXAMPLES
+    more = range(1, min(FEWEST_LINES, 1 + left // max(1, len(wrong))))
+    return found.joined([over(wrong, more)])
 
 
-def _others(together: Together, by_input: Evidence) -> Evidence | None:
-    """Measure random lines over the inputs that are not refused; None if they disagree, too."""
-    question, refused = together.question, _refused(by_input)
+def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:
+    """Measure random lines over the inputs that are not wrong; None if they disagree, too."""
+    question = together.question
     parts = question.ask.inputs.parts.values()
-    rest = [np.arange(p.start, p.start + p.size) for p in parts if p.start not in refused]
+    rest = [np.arange(p.start, p.start + p.size) for p in parts if p not in wrong]
     if not rest or question.affordable < LINES:
         return None
     together.narrow(np.concatenate(rest))
@@ -233,20 +232,8 @@ def _others(together: Together, by_input: Evidence) -> Evidence | None:
     return None if together.refused.any() else together.evidence
 
 
-def _refused(by_input: Evidence) -> set[int]:
-    """Return the starts of the inputs that are refused along a line of their own."""
-    return {int(row) for row in by_input.rows[by_input.ruling.refused.any(axis=1)]}
-
-
-def _examples(together: Together, endless: Array, by_input: Evidence | None) -> Array:
-    """Return some entries of every input in which something is wrong."""
-    question = together.question
-    wrong = np.append(endless, together.suspects.rows)
-    parts = [part for part in question.ask.inputs.parts.values() if part.size]
-    refused = _refused(by_input) if by_input else ()
-    found = [part for part in parts if part.start in refused] or parts
-    each = min(EXAMPLES, (question.affordable // 2 - wrong.size) // len(found))
-    each = max(0 if wrong.size else 1, each)
-    rng = np.random.default_rng(question.seed)
-    rows = [p.start + rng.choice(p.size, min(each, p.size), replace=False) for p in found]
-    return np.concatenate([wrong, *rows])
+def _refused(by_input: Evidence) -> list[Part]:
+    """Return the inputs that are refused along a line of their own."""
+    starts = by_input.rows[by_input.ruling.refused.any(axis=1)]
+    parts = by_input.question.ask.inputs.parts.values()
+    return [part for part in parts if part.size and part.start in starts]
