@@ -42,28 +42,24 @@ def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterato
 def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
     """Return which entries may be wrong: the smallest region whose complement is right."""
     inside, spent = np.ones(part.shape, bool), 0
-    for candidate in _slices(part, wrong):
-        if together.question.affordable > CONFIRMED:
+    for candidate in (*_slices(part, wrong[0]), *_zeros(together.question, part)):
+        narrows = (inside & ~candidate).any() and candidate.reshape(-1)[wrong].all()
+        if narrows and together.question.affordable > CONFIRMED:
             if _is_right(together, part, ~candidate, [spent]):
                 inside &= candidate
             spent += 1
-    if inside.all():  # perhaps the zeros of the claim are all that is wrong
-        zeros = _zeros(together.question, part)
-        holds = (zero for zero in zeros if zero.reshape(-1)[wrong].all())
-        inside = next(holds, inside)
     # Lines of their own: those above were chosen because they agree.
     fresh = range(spent, spent + CONFIRMED)
     known = not inside.all() and together.question.affordable >= CONFIRMED
     return inside if known and _is_right(together, part, ~inside, fresh) else None
 
 
-def _slices(part: Part, wrong: Array) -> Iterator[Array]:
-    """Yield the slices that hold all wrong entries."""
-    for axis, index in enumerate(np.unravel_index(wrong, part.shape)):
-        if part.shape[axis] > 1 and np.unique(index).size == 1:
-            inside = np.zeros(part.shape, bool)
-            np.moveaxis(inside, axis, 0)[index[0]] = True
-            yield inside
+def _slices(part: Part, entry: int) -> Iterator[Array]:
+    """Yield the slices that hold an entry."""
+    for axis, index in enumerate(np.unravel_index(entry, part.shape)):
+        inside = np.zeros(part.shape, bool)
+        np.moveaxis(inside, axis, 0)[index] = True
+        yield inside
 
 
 def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]:
