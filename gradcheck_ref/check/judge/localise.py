@@ -78,18 +78,13 @@ def match(lines: Evidence, column: int) -> Array:
 def halve(together: Together) -> Array:
     """Halve the line that refuses its claim most clearly, down to one wrong entry.
 
-    Returns its coordinates, two for a complex entry. Cost: 6 evaluations for each halving, or 12 if
-    it needs another step.
+    Cost: 6 evaluations for each halving, or 12 if it needs another step.
     """
     lines, (k, column) = together.evidence, together.worst
     line, residual = lines.lines[k], float(lines.residual[k, column])
     step = float(lines.best.step[k, column])
-    parts = together.question.ask.inputs.parts.values()
-    while line.stop - line.start > 1 and together.question.affordable:
-        part = next(p for p in parts if p.start <= line.start < p.start + p.size)
-        if part.is_complex and line.stop - line.start == 2:
-            break
-        first, second = line.halves()
+    first, second = line.halves()
+    while first.start < first.stop and together.question.affordable:
         found = together.along([first]).settle(step, tries=1)
         is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
         if not is_sharp and together.question.affordable:
@@ -99,4 +94,5 @@ def halve(together: Together) -> Array:
             break
         in_first = abs(ours) >= abs(residual - ours)
         line, residual = (first, ours) if in_first else (second, residual - ours)
-    return np.arange(line.start, min(line.stop, line.start + 2))
+        first, second = line.halves()
+    return np.array([line.start])
