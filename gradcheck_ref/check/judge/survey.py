@@ -22,7 +22,7 @@ from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_input
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.long_look import LOOK, look_far
 from gradcheck_ref.check.measure.noise import TABLE_POINTS
-from gradcheck_ref.check.measure.witness import EACH, State
+from gradcheck_ref.check.measure.witness import EACH
 from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, Region, Whole
 from gradcheck_ref.structure.parts import Part
 
@@ -175,11 +175,9 @@ def _agree(together: Together) -> bool:
     few = together.question.size <= AXES_IN_DOUBT
     for count in (1, LINES):
         together.measure(count)
-        alone = (together.evidence.witnesses.state == State.ALONE).any()
-        if alone and np.isinf(together.evidence.best.bar).all():
-            return False  # lines that leave the domain of f at once show nothing
-        if few and not np.isfinite(together.evidence.best.bar[:1]).all():
-            break  # for so few coordinates axes are better than lines without a slope
+        known = np.isfinite(together.evidence.best.bar[:1])
+        if known.size and not (known.all() if few else known.any()):
+            return False  # axes are better than lines without a slope
         while together.refused.any():
             if few or together.suspects.lines or not find_wrong_entry(together):
                 return False
