@@ -19,6 +19,7 @@ from gradcheck_ref.check.hides.running import auditing
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
 from gradcheck_ref.check.judge.verdicts import results_of
+from gradcheck_ref.check.judge.whole import rounded_claims
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
@@ -109,6 +110,13 @@ def _report(
     ask, noise = question.ask, question.noise
     measured = as_measured(question, results.pairs)
     notes = *_notes(ask, question.claims, question.alone), *filter(None, [measured])
+    if few := rounded_claims(question, results.inputs):
+        notes = (
+            *notes,
+            f"{question.claims.who} for {' and '.join(few)} is off by about "
+            f"{tidy(f'{max(few.values()):.0e}')} of its length, because it is computed in fewer "
+            "digits than f, as in TF32 on a GPU",
+        )
     report = Report(
         results=results,
         faults=tuple(question.claims.faults),

@@ -217,7 +217,7 @@ def test_more_lines_make_a_pass_surer_and_do_not_ask_for_more():
     def allowed(lines):
         found = Square(slice(0, 1), noise=2e-4, averaged=math.sqrt(lines), stuck=0.0)
         seen = SimpleNamespace(lines=range(lines))
-        group = SimpleNamespace(seen=seen, _largest=lambda _: 0.1)
+        group = SimpleNamespace(seen=seen, effects=[], _largest=lambda _: 0.1)
         return Group._allowed(group, found, 1.0)
 
     assert allowed(10) > allowed(40) > 1.1 * (0.1 / 10) ** 2
@@ -244,3 +244,42 @@ def test_sums_in_another_order_are_rounding_and_not_random(size, wrong):
 
     report = check_vjp(f, x, vjp)
     assert report.verdict == ("fail" if wrong else "pass"), str(report)
+
+
+# --- the claim in fewer digits than f ---------------------------------------------------------
+
+
+def in_tf32(a):
+    """Round float32 to the 10 bits of TF32, in which a GPU may compute products."""
+    bits = (a.astype(np.float32).view(np.uint32) + 0x1000) & 0xFFFFE000
+    return bits.astype(np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("factor", "lost", "verdict"),
+    [(1.0, 0, "pass"), (1.01, 0, "fail"), (1.0, 1, "fail")],
+    ids=["right", "1 % too large", "a row lost"],
+)
+def test_a_gradient_in_tf32_of_a_function_in_float32_is_not_wrong_for_that(factor, lost, verdict):
+    x, w = point(n=32)
+
+    def vjp(u, x, w):
+        of_w = factor * in_tf32(x).T @ in_tf32(u)
+        of_w[:lost] = 0
+        return u @ w.T, of_w
+
+    report = check_vjp(lambda x, w: x @ w, (x, w), vjp)
+    assert report.verdict == verdict, str(report)
+    of_x, of_w = report.inputs
+    assert of_x.verdict == "pass"
+    assert of_x.limit < 1e-5
+    if verdict == "pass":
+        assert 1e-4 < of_w.error < of_w.limit < 1e-3
+        assert any("in fewer digits than f" in note for note in report.notes)
+
+
+def test_a_mistake_as_small_as_the_rounding_of_tf32_is_one_where_nothing_is_rounded():
+    report = check_vjp(lambda x, w: x @ w, point(n=32), lambda u, x, w: (u @ w.T, 1.0003 * x.T @ u))
+    assert report.verdict == "fail"
+    assert [one.verdict for one in report.inputs] == ["pass", "fail"]
+    assert not any("fewer digits" in note for note in report.notes)

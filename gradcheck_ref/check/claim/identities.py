@@ -165,7 +165,7 @@ class Identities:
             if (off > 0).any():
                 # The results for single entries round like the whole. A small entry may be the
                 # difference of large ones.
-                noise, all_terms = self._noise(claims, asked), np.fmax(size, _typical(size))
+                noise, all_terms = self.noise_in(claims, asked), np.fmax(size, _typical(size))
                 noise = np.fmax(noise / magnitude, all_terms * _typical(noise) / _typical(given))
                 off -= _rounding(noise, all_terms)
             if not said and (off > 0).any():
@@ -204,7 +204,7 @@ class Identities:
         size = one + two
         off = abs(left - right) - self.rtol * size - float(self.floor @ np.abs(self.w))
         if off > 0:
-            noise = [self._noise(jvp, self.v) * self.u, self._noise(vjp, self.u) * self.v]
+            noise = [self.noise_in(jvp, self.v) * self.u, self.noise_in(vjp, self.u) * self.v]
             off -= float(_rounding(sum(map(np.linalg.norm, noise)), size))
         said = (
             f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
@@ -229,7 +229,7 @@ class Identities:
         self.claims.fault("wrong", subject, said + ("" if digits >= 3 else question))
 
     @QUIETLY
-    def _noise(self, product: Claims, vector: Array) -> Array:
+    def noise_in(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product, from a table of products at equidistant points.
 
         They are so far apart that an eighth of it changes most entries: a product that is computed
@@ -277,38 +277,6 @@ class Identities:
             said = f"{product.who} gives NaN or infinity for a random direction"
             product.fault("nonfinite", product.who, said)
         return flat
-
-
-def rounding_of_claims(
-    claims: Claims, columns: Array, rows: Array, claimed: Array, sizes: Array, seed: int
-) -> Array | None:
-    """Return how much some claims change at a point a few spacings of x away, as rounding.
-
-    Parameters
-    ----------
-    claims : Claims
-        The claims; None is returned for those that cannot be asked for elsewhere.
-    columns, rows : ndarray of int
-        Which outputs, and which coordinates.
-    claimed : ndarray, shape (rows, columns)
-        The claims at x.
-    sizes : ndarray, shape (rows,)
-        The sizes of the coordinates.
-    seed : int
-        Another seed gives another point.
-    """
-    there, size = claims.nearby(columns, seed), sizes[:, None]
-    if there is None:
-        return None
-    own = np.nan_to_num(np.abs(there[rows] - claimed))
-    largest = np.abs(claimed).max(axis=0), (np.abs(claimed) * size).max(axis=0) / size
-    scale = np.fmin(*largest)
-    # One entry may stay equal by chance, but the others change.
-    share = np.nan_to_num(own / scale)
-    own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
-    # A completely different claim next to x is not rounding: it is a switch.
-    switch = own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))
-    return np.where(switch, 0.0, own)
 
 
 def blame(claims: Claims, right: bool, wrong: bool) -> None:

@@ -5,7 +5,8 @@ They turn *fail* into *unsure*, never into *pass*. Equal inputs are another doub
 
 import numpy as np
 
-from gradcheck_ref.check.claim.identities import ROUNDINGS_OF_PRODUCT, rounding_of_claims
+from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUCT
+from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -14,6 +15,9 @@ from gradcheck_ref.check.results import FAIL
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS, DRAWS = 4.0, 3
+
+# Numbers with a longer spacing may be computed in fewer digits than they have, as in TF32.
+SHORT = 1e-10
 
 # A step that hardly crosses a stair: stairs shorter than a hundredth of x show without a long look.
 BETWEEN_STAIRS = 2.0**-16
@@ -41,6 +45,11 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         # An error ten times as large as the rounding has another cause.
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
+    if claims.matrix is not None and question.ask.precision > SHORT:
+        shares, inputs = question.rounding_of_claims, question.ask.inputs
+        mean = [np.mean(claims.matrix[p.stretch] ** 2, axis=0) for p in inputs.parts.values()]
+        typical = shares[:, None] * np.sqrt(mean)
+        rounding = np.fmax(rounding, DEVIATIONS * typical[inputs.numbers_of(evidence.rows)])
     if (wrong & (rounding > 0)).any():
         evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
         evidence.rejudge()

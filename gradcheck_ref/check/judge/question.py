@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.alone import GradientAlone
 from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.claim.rounding import shares_of_rounding
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.measure.witness import EACH
@@ -41,6 +43,11 @@ class Question:
         """How many witnesses the remaining evaluations allow."""
         # One more stays for the last question: does f change if a whole input moves?
         return int(max(0, self.most - self.ask.evaluations - 1) // EACH)
+
+    @cached_property
+    def rounding_of_claims(self) -> Array:
+        """How far the claims for each input are off by rounding, relative to their length."""
+        return shares_of_rounding(self.claims, self.noise, self.seed)
 
     def claimed_at(self, rows: Array) -> Array:
         """Return the claims for some coordinates, (rows, outputs)."""

@@ -109,6 +109,7 @@ class Group:
     ) -> None:
         self.question, self.most, self.alike, ask = question, most, alike, question.ask
         self.chords = Chorder(question.noise, moves, (question.seed, 3))
+        self.inputs = np.unique(ask.inputs.numbers_of(np.flatnonzero(moves)))
         affordable = most - ask.evaluations >= LEAST
         averaged = Z / math.sqrt(MANY * ask.here.size)
         self.measurable = affordable and self.chords.choose(averaged)
@@ -184,7 +185,12 @@ class Group:
         """
         most, usual = self._largest(found) ** 2 * size, max(1.0, len(self.seen.lines) / MANY)
         hidden = found.doubt() * math.sqrt(usual) + found.stuck
-        return min(most, max(HIDDEN**2 * hidden, most / TIGHTER**2))
+        allowed = max(HIDDEN**2 * hidden, most / TIGHTER**2)
+        if self.effects is None and allowed < found.error < most:
+            # The claim may have fewer digits than f.
+            share = max(self.question.rounding_of_claims[self.inputs])
+            allowed = max(allowed, (HIDDEN * share) ** 2 * size)
+        return min(most, allowed)
 
     @QUIETLY
     def _mistaken(self, found: Square) -> bool | None:
@@ -321,6 +327,20 @@ def decides(question: Question) -> bool:
     if question.limited and question.most - question.ask.evaluations < LEAST:
         return False
     return bool(question.ask.precision > SHORT or (noise.jump > 0).any() or noise.short.any())
+
+
+def rounded_claims(question: Question, wholes: Sequence[Whole]) -> dict[str, float]:
+    """Return the inputs whose claims have fewer digits than f, and how far that is known to matter.
+
+    That is measured only for claims that are nearly right.
+    """
+    precision, names = question.ask.precision, [p.name for p in question.ask.inputs.parts.values()]
+    most = allowed_as_a_whole(precision)
+    nearly = {one.name for one in wholes if most / TIGHTER < one.error < most}
+    if not nearly:
+        return {}
+    each = zip(names, question.rounding_of_claims.tolist(), strict=True)
+    return {name: off for name, off in each if name in nearly and off > ROUNDINGS * precision}
 
 
 @QUIETLY
