@@ -192,13 +192,13 @@ def test_the_generator_does_not_change_the_callers_decimal_context():
 
 
 def asked():
-    """Yield the vectors that are asked here: all, but of the verdicts, which take long, a fifth.
+    """Yield the vectors that are asked here: all, but of the verdicts, which take long, a tenth.
 
-    It is a fifth of every group; `.ci/run` has all of them judged.
+    It is a tenth of every group; `.ci/run` has all of them judged.
     """
     met = Counter[str]()
     for vector in load_vectors():
-        if vector.kind != "verdict" or not vector.counts or met[vector.group] % 5 == 0:
+        if vector.kind != "verdict" or not vector.counts or met[vector.group] % 10 == 0:
             yield vector
         met[vector.group] += 1
 
