@@ -767,7 +767,9 @@ WRONG = {
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize("mean", [False, True], ids=["layer", "mean"])
 @pytest.mark.parametrize("digits", [8, 11])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(  # where a product rounds is seen for x and the vector of seed 1
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (0, 2))]
+)
 def test_products_that_round_to_16_bits_inside_satisfy_the_identities(digits, mean, dtype, seed):
     f, vjp, jvp = layer_in_short(digits, mean)
     x = np.random.default_rng(seed).normal(size=6).astype(dtype)
