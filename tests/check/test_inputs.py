@@ -191,14 +191,29 @@ def test_combinations_of_outputs_hide_no_few_digits():
         assert check_vjp(f, (w, b), vjp, seed=seed).verdict == "pass"
 
 
-def test_slopes_next_to_x_are_not_refused_from_afar():
-    """A program whose slopes at long steps are others, and whose noise hides those at x."""
+@pytest.fixture(scope="module")
+def checks():
+    """Return the checks of the random programs."""
     path = Path(__file__).parents[1] / "tools" / "random_programs.py"
     spec = importlib.util.spec_from_file_location("random_programs", path)
     programs = sys.modules["random_programs"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(programs)
-    name, run = next(programs.checks("float32 scales", 5011))
+    return programs.checks
+
+
+def test_slopes_next_to_x_are_not_refused_from_afar(checks):
+    """A program whose slopes at long steps are others, and whose noise hides those at x."""
+    name, run = next(checks("float32 scales", 5011))
     assert (name, run().verdict) == ("right", "unsure")
+
+
+@pytest.mark.parametrize(("seed", "wrong"), [(10, "no chain rule in fast sine"), (11, "doubled")])
+def test_refused_entries_are_no_doubt_where_all_of_them_together_are_known_less_well(
+    checks, seed, wrong
+):
+    """At the steps that lines need, these programs have another slope, and single axes do not."""
+    runs = [run for name, run in checks("float32", seed) if name.startswith(wrong)]
+    assert [run().verdict for run in runs] == ["fail"]
 
 
 def test_an_input_at_a_kink_is_not_refused_as_a_whole():
