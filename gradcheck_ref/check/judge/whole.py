@@ -58,9 +58,6 @@ STAYS = 0.7
 # few digits. A step that crosses none of its stairs; and how closely a claim is the slope there.
 STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 2.0**-18, 1e-3
 
-# Noise larger than all slopes is allowed if it is less than ROUGH roundings in the format of f.
-ROUGH = 20.0
-
 # Rounding at two steps may be alike, most of all if only a few entries move. So a refusal of an
 # input takes an error of at least half of the noise of one residual, squared, and that of a few
 # entries one of twice the noise.
@@ -211,9 +208,7 @@ class Group:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
-        in_slopes = self.chords.in_a_slope(self.chords.values.of_format, self.chords.steps[1])
-        form = float(np.mean(in_slopes[columns]))
-        quiet = found.noise <= min(max(found.slopes, ROUGH**2 * form), self.alike * found.error)
+        quiet = found.noise <= self.alike * found.error
         return True if self._exceeds(closer, refused) and quiet else None
 
     def _hides_repairs(self, squares: Sequence[Square]) -> bool:
