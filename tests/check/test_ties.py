@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from programs import checks
 
 from gradcheck_ref import check_gradient
 
@@ -100,6 +101,17 @@ def test_exchanged_claims_fail_where_f_is_smooth_at_equal_entries():
     right = w * np.cos(1.0)
     assert check_gradient(f, np.ones(4), right).verdict == "pass"
     assert check_gradient(f, np.ones(4), right[::-1]).verdict == "fail"
+
+
+def test_a_claim_above_both_slopes_at_a_tie_fails_although_the_sum_is_right():
+    """Which of two entries is larger decides, so there is no third slope."""
+    report = check_gradient(np.max, np.array([3.0, 3.0, 1.0]), np.array([2.0, -1.0, 0.0]))
+    assert report.verdict == "fail"
+
+
+def test_a_kink_along_the_line_of_tied_entries_decides_nothing_about_their_sum():
+    name, run = next(checks("many ties", 9))
+    assert (name, run().verdict) == ("right", "unsure")
 
 
 # Two kinks at equal entries that have nothing to do with each other: any slope between the two on
