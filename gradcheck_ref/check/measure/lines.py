@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import lengthened, powers_of_two, shortened
+from gradcheck_ref.structure.units import lengthened, power_of_two, powers_of_two, shortened
 
 # A direction is computed in pieces of this size, 64 KB, that stay in the processor's cache. From
 # 10,000 numbers on, BLAS shares a product among threads, which wait for each other where the
@@ -61,7 +61,7 @@ class Line:
         if self.seed is not None:
             return 1.0
         size = self.size or self.inputs.typical_beside(self.start)
-        return float(powers_of_two(np.array([math.sqrt(2) * size]))[0])
+        return power_of_two(math.sqrt(2) * size)
 
     @cached_property
     def scale(self) -> float:
@@ -107,7 +107,7 @@ class Line:
         if self.seed is None:
             return np.ones(1, x.dtype)
         if self.tied is not None:
-            unit = powers_of_two(np.array([self.tied or self.inputs.typical]))[0]
+            unit = power_of_two(self.tied or self.inputs.typical)
             scale = np.where(np.abs(x) == self.tied, np.copysign(unit, x + 0.0), 0.0)
         elif self.in_proportion:
             scale = np.where(x == 0, not self.inputs.x.any(), powers_of_two(np.abs(x)))
