@@ -86,25 +86,22 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     ``ask`` calls f for the outputs themselves. If there is no wrong output, the combinations are
     reported.
     """
-    evidence, question, columns = findings.on_axes, findings.on_axes.question, set()
-    if not question.ask.combines:
+    evidence, question = findings.on_axes, findings.on_axes.question
+    wrong = np.flatnonzero((evidence.ruling.verdict == FAIL).any(axis=1))
+    wrong = wrong[: min(MORE_LINES, max(0, question.affordable - 1))]
+    if not (question.ask.combines and wrong.size):
         return findings
-    single = Noise(ask, question.seed, question.most)
-    rows = evidence.rows[(evidence.ruling.verdict == FAIL).any(axis=1)][:MORE_LINES]
-    for row in rows.tolist():
-        if question.affordable < 2:
-            break
-        step = evidence.best.step[evidence.rows == row].min(initial=np.inf, axis=1)
-        axis = [Line(ask.inputs, row, row + 1)]
-        slopes = read(sample(ask, axis, step), single).slope
-        ask.forward()  # the vjp is called next
+    single, rows = Noise(ask, question.seed, question.most), evidence.rows[wrong]
+    along = [evidence.lines[row] for row in wrong.tolist()]
+    slopes = read(sample(ask, along, evidence.best.step[wrong].min(axis=1)), single).slope
+    ask.forward()  # the vjp is called next
+    columns = set[int]()
+    for row, numeric in zip(rows.tolist(), np.nan_to_num(slopes), strict=True):
 
         def claimed(upstream: Array, row: int = row) -> float:
             return float(question.claims.product(upstream)[row])
 
-        columns.add(_halve(claimed, np.nan_to_num(slopes[0])))
-    if not columns:
-        return findings
+        columns.add(_halve(claimed, numeric))
     one_by_one = np.zeros((len(columns), ask.here.size))
     one_by_one[np.arange(len(columns)), sorted(columns)] = 1
     noise = _mixed(single, one_by_one)
