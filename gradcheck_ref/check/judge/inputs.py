@@ -18,7 +18,6 @@ from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
-    FEW_ALIKE,
     Group,
     allowed_as_a_whole,
     decides,
@@ -122,7 +121,7 @@ def _confirm(question: Question, findings: Findings) -> None:
     if not rows.size:
         return
     moves = np.isin(np.arange(question.size), evidence.rows[rows])
-    group = Group(question, moves, end_of(question), alike=FEW_ALIKE)
+    group = Group(question, moves, end_of(question))
     again = group.judge()
     if not again or again[0].code == FAIL:
         return

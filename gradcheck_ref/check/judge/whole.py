@@ -58,10 +58,9 @@ STAYS = 0.7
 # few digits. A step that crosses none of its stairs; and how closely a claim is the slope there.
 STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 2.0**-18, 1e-3
 
-# Rounding at two steps may be alike, most of all if only a few entries move. So a refusal of an
-# input takes an error of at least half of the noise of one residual, squared, and that of a few
-# entries one of twice the noise.
-ALIKE, FEW_ALIKE = 2.0, 0.5
+# Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
+# one residual, squared.
+ALIKE = 2.0
 
 # f has a kink at x if that explains such a part of the square of an error: the jumps of many kinks
 # cancel in part. A term of fourth order looks like a kink, but not STEEP times larger than the
@@ -92,19 +91,12 @@ class Group:
         The number of evaluations that the check has at the end of this.
     effects : ndarray, shape (inputs, columns), optional
         If they are those of inputs that are judged one by one: the squared effects of their claims.
-    alike : float
-        How many times its error the noise of a residual may be for a refusal, both squared.
     """
 
     def __init__(
-        self,
-        question: Question,
-        moves: Array,
-        most: float,
-        effects: Array | None = None,
-        alike: float = ALIKE,
+        self, question: Question, moves: Array, most: float, effects: Array | None = None
     ) -> None:
-        self.question, self.most, self.alike, ask = question, most, alike, question.ask
+        self.question, self.most, ask = question, most, question.ask
         self.chords = Chorder(question.noise, moves, (question.seed, 3))
         self.inputs = np.unique(ask.inputs.numbers_of(np.flatnonzero(moves)))
         affordable = most - ask.evaluations >= LEAST
@@ -208,7 +200,7 @@ class Group:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
-        quiet = found.noise <= self.alike * found.error
+        quiet = found.noise <= ALIKE * found.error
         return True if self._exceeds(closer, refused) and quiet else None
 
     def _hides_repairs(self, squares: Sequence[Square]) -> bool:
