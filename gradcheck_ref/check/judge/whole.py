@@ -200,7 +200,7 @@ class Group:
             return False  # a kink, or truncation
         if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
             return None
-        quiet = found.noise <= ALIKE * found.error
+        quiet = found.noise <= min(found.slopes, ALIKE * found.error)
         return True if self._exceeds(closer, refused) and quiet else None
 
     def _hides_repairs(self, squares: Sequence[Square]) -> bool:
