@@ -99,6 +99,10 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
     rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons()
     undecided = evidence.ruling.verdict == UNSURE
+    kinks = (undecided & (reasons == "kink")).any(axis=1)
+    for number in {*rows[kinks].tolist()} if not few else ():
+        if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
+            known[number] = replace(known[number], code=UNSURE)
     passes, others = np.array([one.code == PASS for one in known.values()]), findings.certificate
     if others and others.verdict == UNSURE and passes.all():
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
