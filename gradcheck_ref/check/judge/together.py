@@ -149,8 +149,7 @@ class Together:
             # Lines across kinks need about three: a few good lines are better than many bad.
             self.question.return_to_x()  # now, because it is an evaluation, too
             once = self.evidence.looks.count(have - 1) <= 1
-            affordable = self.question.affordable // (1 if once else 3)
-            most = have + max(affordable, min(1, self.question.affordable))
+            most = have + math.ceil(self.question.affordable / (1 if once else 3))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break

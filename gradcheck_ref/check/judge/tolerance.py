@@ -70,9 +70,7 @@ def least(question: Question, rows: Array, slopes: Array, bars: Array, claimed: 
         by_input[:, target] = by_output[:, target].max(axis=1, initial=0.0, keepdims=True)
     allowed = ATOL_FRACTION * rtol * by_output
     # The rounding of f and of its products comes from all inputs: compare with the largest.
-    if not size.all():
-        size = np.where(size > 0, size, inputs.typical)
-    beside = scales[1].max(axis=0) / size
+    beside = scales[1].max(axis=0) / np.where(size > 0, size, inputs.typical)
     beside = np.fmax(by_input, np.where(beside < np.inf, beside, 0.0))
     # If an output does not depend on an input, the product there may be only rounding.
     rounding = np.fmin(ROUNDING_LEFT * question.noise.eps, MOST_ROUNDING) * beside
