@@ -192,7 +192,7 @@ def test_a_translation_needs_an_original(pair, capsys):
 
 
 REFUSED = {
-    "a mistyped command": (["strat", "docs/zh/a/b.md"], "invalid choice: 'strat'"),
+    "a mistyped command": (["begin", "docs/zh/a/b.md"], "invalid choice: 'begin'"),
     "no page": (["seen"], "the following arguments are required: PAGE"),
     "a page that was begun": (["start", "docs/zh/a/b.md"], "docs/zh/a/b.md exists"),
     "a page that was not begun": (["seen", "docs/zh/c.md"], "docs/zh/c.md is not there: write it"),
