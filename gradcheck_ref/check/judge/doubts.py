@@ -3,6 +3,9 @@
 They turn *fail* into *unsure*, never into *pass*. Equal inputs are another doubt: see `ties`.
 """
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 
 from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUCT
@@ -10,7 +13,7 @@ from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.results import FAIL
+from gradcheck_ref.check.results import FAIL, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
@@ -55,19 +58,21 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         evidence.rejudge()
 
 
-@QUIETLY
 def weigh_stairs(evidence: Evidence) -> None:
     """Find out whether failing claims are the slope between two stairs of f, and allow for it.
 
-    A staircase is no reason to fail. Cost: 2 evaluations, if only a long look shows its stairs.
+    A staircase is no reason to fail. Cost: 6 evaluations, if only a long look shows its stairs.
     """
     question, fails = evidence.question, evidence.ruling.verdict == FAIL
-    if not ((fails & (question.noise.jump > 0)).any() and question.affordable):
+    inputs, noise = question.ask.inputs, copy(question.noise)
+    if not ((fails & (noise.jump > 0)).any() and question.affordable):
         return
-    line = Line(question.ask.inputs, 0, question.size, (question.seed,))
-    ends = question.ask.many([(line, BETWEEN_STAIRS), (line, -BETWEEN_STAIRS)])
-    slopes = (ends[0] - ends[1]) / (2 * BETWEEN_STAIRS)
+    noise.stairs = None
+    line = Line(inputs, 0, inputs.size, (question.seed,))
     room = np.abs(line.direction).sum() * evidence.ruling.allowed.max(axis=0)
-    literal = fails & (np.abs(question.claimed_along([line])[0] - slopes) <= room)
+    claimed = question.claimed_along([line])
+    between = Evidence(replace(question, noise=noise), [line], claimed, lambda *_: room, 0.0)
+    between.measure(np.zeros(1, int), np.array([BETWEEN_STAIRS]))
+    literal = fails & (between.ruling.verdict == PASS)
     evidence.doubts = evidence.doubts._replace(literal=literal)
     evidence.rejudge()
