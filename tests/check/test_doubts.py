@@ -93,3 +93,23 @@ def test_a_determinant_that_is_only_rounding_does_not_fail_zeros(seed):
     A, B = rng.normal(size=(4, 2)), rng.normal(size=(2, 4))
     assert check_gradient(np.linalg.det, A @ B, np.zeros((4, 4))).verdict != "fail"
     assert check_gradient(np.linalg.det, A @ B + np.eye(4), np.zeros((4, 4))).verdict == "fail"
+
+
+def test_one_entry_of_half_its_size_is_not_the_slope_between_stairs_of_float16():
+    """Two values next to x lie on one stair, whose slope of 0 says nothing of a claim."""
+    x, A = np.array([1, -0.5, 2]), np.array([[2, -1, 0.5], [0.25, 1.5, -0.75], [1, 0.5, -2]])
+
+    def f(x, A):
+        x, A = x.astype(np.float16), A.astype(np.float16)
+        return float(x @ (A @ x))
+
+    def gradient(x, A):
+        return (A + A.T) @ x, np.outer(x, x)
+
+    half = np.ones((3, 3))
+    half[2, 2] = 0.5
+    assert check_gradient(f, (x, A), gradient, rtol=0.03).verdict != "fail"
+    wrong = check_gradient(
+        f, (x, A), lambda x, A: (gradient(x, A)[0], half * gradient(x, A)[1]), rtol=0.03
+    )
+    assert wrong.verdict == "fail"
