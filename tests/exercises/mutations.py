@@ -6,6 +6,7 @@ an axis, a comparison, a default, a name, a statement that is left out.
 
 import ast
 import re
+import textwrap
 from collections.abc import Iterator
 
 SWAPPED = {
@@ -51,10 +52,11 @@ SMALL = 1e-8  # what is added in secret
 def mutants(source: str, tasks: list[str]) -> Iterator[tuple[str, str]]:
     """Yield (what is changed, the source) for each edit of the functions named ``tasks``."""
     tree, lines = ast.parse(source), source.splitlines()
-    functions = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name in tasks]
+    functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name in tasks]
     for function in functions:
         names, seen = _names(function), {ast.unparse(function)}
-        before, after = lines[: function.lineno - 1], lines[function.end_lineno :]
+        first = min(node.lineno for node in (function, *function.decorator_list))
+        before, after = lines[: first - 1], lines[function.end_lineno :]
         for parent, field, index, node in _places(function):
             for new in _instead(parent, field, node, names):
                 _put(parent, field, index, new)
@@ -63,7 +65,8 @@ def mutants(source: str, tasks: list[str]) -> Iterator[tuple[str, str]]:
                 if edited not in seen:
                     seen.add(edited)
                     old, text = (ast.unparse(x) if x else "nothing" for x in (node, new))
-                    whole = "\n".join([*before, edited, *after])
+                    inside = textwrap.indent(edited, " " * function.col_offset)
+                    whole = "\n".join([*before, inside, *after])
                     yield f"{function.name}: {_line(old)} -> {_line(text)}", whole
 
 
