@@ -91,7 +91,7 @@ def explore(question: Question) -> Findings:
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
     together, known, looks = Together(question), tuple[Whole, ...](), dict[int, Looks]()
-    endless, unconfirmed = together.not_finite(EXAMPLES), np.arange(question.size)
+    endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
     if not endless.size and _few_digits(together):
         question, known, looks = _as_wholes(question)
         verdicts = {one.code for one in known}
@@ -119,7 +119,7 @@ def _together(question: Question) -> Findings:
     size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
     affordable, wrong = int(question.affordable / WITNESSES_EACH), list[Part]()
     if few:
-        rows = unconfirmed
+        rows = unconfirmed if agree else np.arange(size)
     elif not agree:
         by_input = _by_input(together)
         wrong = _refused(by_input) if by_input else []
