@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradcheck_ref import check_gradient
+from gradcheck_ref import check_gradient, check_vjp
 
 LAMBDA = 0.1
 
@@ -113,3 +113,39 @@ def test_one_entry_of_half_its_size_is_not_the_slope_between_stairs_of_float16()
         f, (x, A), lambda x, A: (gradient(x, A)[0], half * gradient(x, A)[1]), rtol=0.03
     )
     assert wrong.verdict == "fail"
+
+
+def insisting(formula):
+    """Return a formula that raises where a probability is 1 or more."""
+
+    def insist(p, *rest):
+        if not (p < 1).all():
+            raise ValueError("expected p < 1")
+        return formula(p, *rest)
+
+    return insist
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (2.0, "fail")])
+@pytest.mark.parametrize("how", ["gradient", "vjp"])
+def test_a_claim_that_raises_beyond_the_domain_of_f_is_judged_all_the_same(how, factor, verdict):
+    rng = np.random.default_rng(0)
+    p, D = np.float32(rng.uniform(0.95, 0.99, 40)), np.float32(rng.normal(size=(40, 40)) / 6)
+    f = insisting(lambda p: D @ np.sqrt(1 - p))
+    vjp = insisting(lambda p, u: factor * (D.T @ u) / -(2 * np.sqrt(1 - p)))
+    u = np.float32(rng.normal(size=40))
+    if how == "gradient":
+        report = check_gradient(lambda p: np.float32(u @ f(p)), p, lambda p: vjp(p, u))
+    else:
+        report = check_vjp(f, p, lambda u, p: vjp(p, u))
+    assert report.verdict == verdict, str(report)
+
+
+def test_an_empty_input_has_no_rounding_to_measure():
+    x, empty = np.float32([0.3, -1.2, 2.0]), np.zeros(0, np.float32)
+    report = check_gradient(
+        lambda x, empty: np.sum(np.sin(x)) + np.sum(empty),
+        (x, empty),
+        lambda x, empty: (2 * np.cos(x), np.ones_like(empty)),
+    )
+    assert report.verdict == "fail"

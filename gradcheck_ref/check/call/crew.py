@@ -75,7 +75,7 @@ class Work(NamedTuple):
                     rows[k] = self.outputs.numbers(value)
                 except BaseException as error:
                     note_on(error, line.where(t), self.inputs, self.f)
-                    if not (t and _is_outside(error)):
+                    if not (t and is_outside(error)):
                         raise
                     rows[k] = np.nan
                     said = str(error).strip().split("\n")[0]
@@ -95,7 +95,7 @@ class Work(NamedTuple):
             values = self.f.many(points)
         except BaseException as error:
             error.add_note(f"in gradcheck_ref, calling f.many with {len(points)} points")
-            if _is_outside(error) and any(t for _, t in places):
+            if is_outside(error) and any(t for _, t in places):
                 return None  # calls of f itself will show which points are outside its domain
             raise
         return one_for_each(values, len(points), "f.many must return one value for each point")
@@ -117,7 +117,7 @@ def _each(places: Sequence[Place], what: str) -> Iterator[Any]:
     return chain.from_iterable(getattr(line, what)([t for _, t in some]) for line, some in lines)
 
 
-def _is_outside(error: BaseException) -> bool:
+def is_outside(error: BaseException) -> bool:
     """Return whether an error may mean that f is not defined there, like that of math.sqrt.
 
     f may refuse a point by any exception, such as that of an assert or of a division by zero. But

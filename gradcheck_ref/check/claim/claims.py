@@ -8,7 +8,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array, described, kind_of, limits_of
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, one_for_each
+from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE, is_outside, one_for_each
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import Fault
 from gradcheck_ref.check.words import words
@@ -256,9 +256,15 @@ class Claims:
         return self.product_at(self.ask.inputs.nearby(seed), vector)
 
     def product_at(self, values: list[Any], vector: Array) -> Array:
-        """Return the product at another point; faults are not recorded."""
-        with np.errstate(all="ignore"):
-            given = self.ask.inputs.call(self.given, values, *self._arguments(vector))
+        """Return the product at another point; NaN where it raises. Faults are not recorded."""
+        try:
+            with np.errstate(all="ignore"):
+                given = self.ask.inputs.call(self.given, values, *self._arguments(vector))
+        except Exception as error:
+            if not is_outside(error):
+                raise
+            size = self.ask.here.size if self.by_rows else self.ask.inputs.size
+            return np.full(size, np.nan)
         return Claims(self.ask, self.who, self.given).read(given)
 
     def nearby(self, columns: Array, seed: int) -> Array | None:

@@ -11,6 +11,7 @@ import numpy as np
 from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUCT
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.whole import SHORT
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, PASS
@@ -18,9 +19,6 @@ from gradcheck_ref.check.results import FAIL, PASS
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS, DRAWS = 4.0, 3
-
-# Numbers with a longer spacing may be computed in fewer digits than they have, as in TF32.
-SHORT = 1e-10
 
 # A step that hardly crosses a stair: stairs shorter than a hundredth of x show without a long look.
 BETWEEN_STAIRS = 2.0**-16
@@ -50,8 +48,10 @@ def weigh_own_rounding(evidence: Evidence) -> None:
             break
     if claims.matrix is not None and question.ask.precision > SHORT:
         shares, inputs = question.rounding_of_claims, question.ask.inputs
-        mean = [np.mean(claims.matrix[p.stretch] ** 2, axis=0) for p in inputs.parts.values()]
-        typical = shares[:, None] * np.sqrt(mean)
+        parts = inputs.parts.values()
+        lengths = [np.linalg.norm(claims.matrix[part.stretch], axis=0) for part in parts]
+        sizes = np.array([max(1, part.size) for part in parts])
+        typical = (shares / np.sqrt(sizes))[:, None] * lengths
         rounding = np.fmax(rounding, DEVIATIONS * typical[inputs.numbers_of(evidence.rows)])
     if (wrong & (rounding > 0)).any():
         evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
