@@ -89,13 +89,13 @@ TOGETHER = {
 }
 
 
-# This file alone takes one worker a quarter of an hour.
-LONG = "tests/check/test_scales.py"
+# Long tables of cases that share nothing: each case goes to a worker of its own choice.
+LONG = ("tests/check/test_corpus.py", "tests/check/test_scales.py")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """With ``-n``, give a whole file to one worker, or a whole test of a long file.
+    """With ``-n``, give a whole file to one worker, or a case of a long table.
 
     The fences of a page share their names, and tests of a module share results.
     """
@@ -104,7 +104,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             together = (name for name, tests in TOGETHER.items() if nodeid.startswith(tests))
-            alone = nodeid.split("[")[0] if nodeid.startswith(LONG) else None
+            alone = nodeid if nodeid.startswith(LONG) else None
             return next(together, None) or alone or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
@@ -145,14 +145,24 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+def turn() -> int:
+    """Return the number of commits so far; 0 where git knows none."""
+    counting = ["git", "rev-list", "--count", "HEAD"]
+    with contextlib.suppress(OSError):
+        done = subprocess.run(counting, cwd=Path(__file__).parent, capture_output=True, text=True)
+        return int(done.stdout or 0)
+    return 0
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but every n-th case of a long table (``one_in(n)``) as slow."""
+    """Mark all but one in n cases of a long table (``one_in(n)``) as slow; a commit has its own."""
     before = collections.Counter[str]()
+    now = turn()
     for item in items:
         table = item.nodeid.split("[")[0]
         mark = item.get_closest_marker("one_in")
-        if mark and before[table] % mark.args[0]:
+        if mark and (before[table] + now) % mark.args[0]:
             item.add_marker(pytest.mark.slow)
         before[table] += 1
 

@@ -1,0 +1,84 @@
+"""The cases of the zoo and of the museum, and the public complaints, as rows."""
+
+import functools
+import itertools
+
+import numpy as np
+from complaints import ROWS as COMPLAINTS
+
+from gradcheck_ref import check_vjp
+from gradcheck_ref.zoo import all_cases
+from gradcheck_ref.zoo.wild import wild_cases
+
+from .row import Row, each_part
+
+# What the right gradient of a case with a tag may get besides a pass, and why.
+EXCUSES = {
+    "kink": "unsure:kink",
+    "tie": "unsure:kink",
+    "jump": "unsure:kink",
+    "domain-edge": "unsure:kink unsure:domain-edge unsure:noise",
+    "float32": "unsure:noise unsure:stairs",
+    "noise": "unsure:noise unsure:kink",  # of pseudo-random digits: each look finds another slope
+    "offset": "unsure:noise",  # 1e6 + 1e-3 sin x: rounding of the pedestal is noise like any other
+}
+
+# A derivative of 0 stays 0, so nothing shows that it is too large.
+ZERO = {"a comparison"}
+
+
+def of_case(case):
+    """Return a case of the zoo as a row, with its bugs."""
+    excuses = [EXCUSES[tag] for tag in sorted(case.tags & EXCUSES.keys())]
+    return Row(
+        name=f"zoo: {case.name}",
+        f=case.f,
+        at=case.inputs if len(case.inputs) > 1 else case.inputs[0],
+        right=case.vjp,
+        want="unsure:kink" if "kink" in case.tags else " ".join(["pass", *excuses]),
+        edits="",
+        wrong={bug.id: bug.vjp for bug in case.bugs},
+        check=check_vjp,
+    )
+
+
+def of_complaint(complaint):
+    """Return a complaint as a row; a right derivative has a wrong one that is 30 % too large."""
+    wrong = complaint.verdict == "pass" and complaint.name not in ZERO
+    return Row(
+        name=f"complaint: {complaint.name}",
+        f=complaint.f,
+        at=complaint.at,
+        right=complaint.claim,
+        want=complaint.verdict,
+        edits="",
+        wrong={"30 % too large": too_large(complaint.claim)} if wrong else {},
+        says=complaint.said,
+        check=lambda f, at, claim, **_: complaint.check(f, at, claim),  # as it was told
+        source=complaint.address,
+    )
+
+
+def too_large(claim):
+    """Return the claim, or what it returns, 30 % too large."""
+    if callable(claim):
+        return lambda *given: too_large(claim(*given))
+    return each_part(lambda part: np.multiply(part, np.asarray(part).dtype.type(1.3)), claim)
+
+
+def cases():
+    """Yield all cases, built anew."""
+    return itertools.chain(all_cases(), wild_cases())
+
+
+@functools.cache
+def names():
+    """Return the names of the rows."""
+    of_cases = [of_case(case).name for case in cases()]
+    return [*of_cases, *(of_complaint(complaint).name for complaint in COMPLAINTS)]
+
+
+def row_named(name):
+    """Return a row, built anew."""
+    rows = itertools.chain(map(of_case, cases()), map(of_complaint, COMPLAINTS))
+    return next(row for row in rows if row.name == name)

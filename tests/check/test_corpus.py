@@ -1,0 +1,68 @@
+"""The corpus: every row gets what is promised, and nothing is judged worse than what is stored."""
+
+import corpus
+import pytest
+from corpus import ratchet
+from corpus.row import EDITS, after, claims_of, judged, missed
+from corpus.transformed import EXACT, FORMS, is_plain
+
+ALWAYS = [name for name, row in corpus.own_rows().items() if row.always]
+IN_TURN = [name for name in corpus.names() if name not in ALWAYS]
+
+
+def assert_promise(name):
+    """Check all claims of a row, and fail with a line for each that gets something else."""
+    row, lines = corpus.row_named(name), []
+    before = ratchet.stored().get(name, {})
+    for claim in claims_of(row):
+        report = judged(row, claim.value)
+        if line := missed(claim, report):
+            lines.append(line)
+        elif claim.name not in before:
+            lines.append(f"{claim.name}: not stored; python tests/tools/ratchet.py --write")
+        else:
+            now, right = ratchet.said(report), ratchet.is_right(row, claim.name)
+            if ratchet.compared(before[claim.name], now, right) == "worse":
+                lines.append(f"{claim.name}: was {before[claim.name]}, is now {now}")
+    if lines:
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.mark.parametrize("name", ALWAYS)
+def test_a_row_that_notices_what_no_other_does(name):
+    assert_promise(name)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", IN_TURN)
+def test_every_claim_gets_what_is_promised(name):
+    assert_promise(name)
+
+
+def test_nothing_is_stored_of_rows_that_are_gone():
+    assert ratchet.stored().keys() == set(corpus.names())
+
+
+IN_FORMS = [
+    pytest.param(name, form, id=f"{name}-{form}")
+    for name, row in corpus.own_rows().items()
+    if is_plain(row)
+    for form in FORMS
+    if form not in row.not_as.split(", ")
+]
+
+
+@pytest.mark.one_in(30)
+@pytest.mark.parametrize(("name", "form"), IN_FORMS)
+def test_in_another_form_no_right_claim_fails_and_no_doubled_one_passes(name, form):
+    row = corpus.row_named(name)
+    other = FORMS[form](row)
+    right, doubled = (
+        judged(other, other.right),
+        judged(other, after(EDITS["doubled"](), other.right)),
+    )
+    assert right.verdict != "fail", str(right)
+    hides = row.hides if isinstance(row.hides, str) else row.hides.get("doubled", "fail")
+    assert doubled.verdict != "pass" or "pass" in hides.split(), str(doubled)
+    if form in EXACT:
+        assert right.verdict == judged(row, row.right).verdict
