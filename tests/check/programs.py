@@ -1,15 +1,16 @@
 """The random programs of ``tests/tools``, for tests that need one of them."""
 
-import importlib.util
-import sys
-from pathlib import Path
+import numpy as np
+import random_programs
+from random_programs import checks
+
+__all__ = ["checks", "drawn"]
 
 
-def checks(kind, seed):
-    """Yield the checks of one program: what is done to its gradient, and a call that checks it."""
-    if "random_programs" not in sys.modules:
-        path = Path(__file__).parents[1] / "tools" / "random_programs.py"
-        spec = importlib.util.spec_from_file_location("random_programs", path)
-        sys.modules["random_programs"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["random_programs"])
-    return sys.modules["random_programs"].checks(kind, seed)
+@np.errstate(all="ignore")  # a program may be grown out of a domain, and is cut back then
+def drawn(kind, seed):
+    """Return one program: a function with a point, its gradient, and the mistakes to make in it."""
+    program = random_programs.drawn(kind, seed)
+    slips = random_programs.slips(program, kind, seed)
+    wrong = {slip: program.gradient(program.weights, (slip, at)) for slip, at in slips}
+    return program, program.gradient(program.weights), wrong

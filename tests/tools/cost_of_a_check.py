@@ -3,11 +3,11 @@
 Run it by hand, with torch: ``python tests/tools/cost_of_a_check.py``, which takes two minutes; with
 the names of some figures, only those. It prints one line for each figure:
 
+- ``memory``: a transformer of 20 million weights. The largest memory of the check beyond that of
+  one forward and backward pass, in gradients. It comes first: later the peak may be older.
 - ``forward``: a transformer of 929,536 weights with a scalar loss, in float64. The time of
   `check_module`, in bare forward passes times evaluations. Also the number of backward passes.
 - ``long``: the same with a forward pass of 50 ms or more.
-- ``memory``: a transformer of 20 million weights, in a process of its own. The largest memory of
-  the check beyond that of one forward and backward pass, in gradients.
 - ``small``: ten small functions. The time of ``check_vjp(from_torch(f), x)`` in that of torch's
   ``gradcheck``, both warm: the median over the functions.
 
@@ -18,12 +18,12 @@ the processor: others may keep the machine busy.
 import argparse
 import resource
 import statistics
-import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -105,13 +105,12 @@ def bare(module: Any, ids: Any, loss: Callable[[Any], Any]) -> float:
 def forward(size: tuple[int, ...] = SMALL) -> str:
     """Compare the time of a check with that of its evaluations."""
     module, ids, loss = task(size)
-    backward = count_backward_passes()
     check_module(torch.nn.Linear(2, 2), np.ones(2), progress=False)  # imports a part of torch
     before = bare(module, ids, loss)
-    backward.clear()
     begun = time.process_time()
-    report = check_module(module, ids, loss=loss, progress=False)
-    took, passes = time.process_time() - begun, len(backward)
+    with mock.patch("torch.autograd.grad", wraps=torch.autograd.grad) as backward:
+        report = check_module(module, ids, loss=loss, progress=False)
+    took, passes = time.process_time() - begun, backward.call_count
     one = (before + bare(module, ids, loss)) / 2
     weights = sum(each.numel() for each in module.parameters())
     return (
@@ -120,34 +119,13 @@ def forward(size: tuple[int, ...] = SMALL) -> str:
     )
 
 
-def count_backward_passes() -> list[None]:
-    """Return a list that grows with each call of ``torch.autograd.grad``."""
-    passes, own = [], getattr(torch.autograd.grad, "of_torch", torch.autograd.grad)
-
-    def counted(*args: Any, **named: Any) -> Any:
-        passes.append(None)
-        return own(*args, **named)
-
-    counted.of_torch = own
-    torch.autograd.grad = counted
-    return passes
-
-
 def long() -> str:
     """Compare the same for longer forward passes."""
     return forward(LONG)
 
 
 def memory() -> str:
-    """Measure the memory in a fresh process, because the peak of this one may be older."""
-    done = subprocess.run(
-        [sys.executable, __file__, "in-this-process"], capture_output=True, text=True, check=True
-    )
-    return done.stdout.strip()
-
-
-def memory_in_this_process() -> str:
-    """Compare the peak of a check with the size of a gradient."""
+    """Compare the peak of a check with the size of a gradient; the first figure of a process."""
     module, ids, loss = task(LARGE)
     check_module(torch.nn.Linear(2, 2), np.ones(2), progress=False)  # imports
     loss(module(torch.from_numpy(ids))).backward()
@@ -220,7 +198,7 @@ def fastest(call: Callable[[], Any], times: int = 15) -> float:
     return min(taken[2:])
 
 
-FIGURES = {"forward": forward, "long": long, "memory": memory, "small": small}
+FIGURES = {"memory": memory, "forward": forward, "long": long, "small": small}
 
 
 def main() -> None:
@@ -229,18 +207,13 @@ def main() -> None:
         print("this needs torch, which is not installed: pip install 'gradcheck-ref[torch]'")
         return
     torch.set_num_threads(1)
-    if sys.argv[1:] == ["in-this-process"]:
-        print(memory_in_this_process())
-        return
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("figures", nargs="*", metavar="figure", help=", ".join(FIGURES))
-    asked = parser.parse_args().figures or list(FIGURES)
-    unknown = sorted(set(asked) - FIGURES.keys())
-    if unknown:
-        parser.error(f"no figure {', '.join(unknown)}: there are {', '.join(FIGURES)}")
+    asked = parser.parse_args().figures
     warnings.simplefilter("ignore")
-    for name in asked:
-        print(f"{name}: {FIGURES[name]()}", flush=True)
+    for name, figure in FIGURES.items():
+        if not asked or name in asked:
+            print(f"{name}: {figure()}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,156 +1,101 @@
 """What the check refuses in libraries that are installed, each confirmed by another route.
 
-The page `docs/found.md` tells of them; `tests/parity/test_found.py` looks if they are still so.
-`sweep.py` goes through the functions of the libraries again.
+The pages `docs/found.md` and `docs/found_in_science.md` tell of them, and
+`tests/parity/test_found.py` looks if they are still so.
+
+A row of a table has a call and a point. The call gets a module and x. In `FUNCTIONS` its
+derivative is that of the library, by `ADAPTERS`. In `PAIRS` it returns a value, and the slopes that
+the library has for it: outputs first.
 """
 
 import collections.abc
 import importlib
-import math
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.polynomial import chebyshev
 
 
-@dataclass(frozen=True)
-class Found:
-    """A derivative that is refused: a function of a library, by its path, at a point.
+class Found(NamedTuple):
+    """A derivative that is refused: a function of a library, by its path, at a point."""
 
-    ``slopes`` is the right Jacobian, outputs first, by a formula that is not the library's; None
-    says that the shape of the gradient is wrong, which needs no number. In a library that has no
-    derivatives of its own making, ``call`` returns the value and the slopes that the library has.
-    """
-
-    id: str
+    name: str
     path: str
     call: Callable[..., Any]
-    point: tuple[Any, ...]
-    slopes: Any
+    point: Any
 
 
 ONES = np.ones((3, 3))
 UNSORTED = np.array([0.3, 0.1, 0.7])
-SORTS = np.eye(3)[[1, 0, 2]]
+FUNCTIONS: dict[str, dict[str, tuple[Callable[..., Any], Any]]] = {
+    "autograd.numpy": {
+        "full_like": (lambda np_, v: np_.full_like(ONES[0], v), 2.0),
+        "arccosh": (lambda np_, z: np_.arccosh(z), -0.55 + 0.8j),
+        "cross": (lambda np_, v: np_.cross(ONES, v), UNSORTED),
+        "tril": (lambda np_, v: np_.tril(v), UNSORTED),
+        "triu": (lambda np_, v: np_.triu(v), UNSORTED),
+        "outer": (lambda np_, a: np_.outer(a, ONES[0, 0]), 2.0),
+        "prod": (lambda np_, x: np_.prod(x), np.array([0, 2.0, 3])),
+        "sinc": (lambda np_, x: np_.sinc(x), 0.0),
+    },
+    "autograd.scipy.special": {"rgamma": (lambda special, x: special.rgamma(x), 0.0)},
+    "jax.numpy": {
+        "unique": (lambda np_, x: np_.unique(x), UNSORTED),
+        "setdiff1d": (lambda np_, x: np_.setdiff1d(x, ONES[0]), UNSORTED),
+        "union1d": (lambda np_, x: np_.union1d(x, ONES[0][:0]), UNSORTED),
+        "setxor1d": (lambda np_, x: np_.setxor1d(x, ONES[0][:0]), UNSORTED),
+        "arange": (lambda np_, x: np_.arange(x, 2.0), 0.5),
+        "vander": (lambda np_, x: np_.vander(x, 3)[0], np.zeros(1)),
+    },
+    "jax.scipy.special": {
+        "i0": (lambda special, x: special.i0(x), 0.0),
+        "boxcox": (lambda special, a: special.boxcox(2.0, a), 0.0),
+        "boxcox1p": (lambda special, a: special.boxcox1p(1.0, a), 0.0),
+        "hyp1f1": (lambda special, a: special.hyp1f1(a, 1.0, 1.0), 0.0),
+        "spence at 1": (lambda special, x: special.spence(x), 1.0),
+        "spence at 2": (lambda special, x: special.spence(x), 2.0),
+    },
+    "jax.scipy.stats": {
+        "gamma.sf": (lambda stats, x: stats.gamma.sf(x, 2.0), -1.0),
+        "gamma.logsf": (lambda stats, x: stats.gamma.logsf(x, 2.0), -1.0),
+        "truncnorm.sf": (lambda stats, a: stats.truncnorm.sf(0.3, a, 0.8), 0.55),
+    },
+    "dezero.functions": {
+        "mean_squared_error": (lambda F, v: F.mean_squared_error(ONES, v), UNSORTED),
+        "matmul": (lambda F, A: F.matmul(A, UNSORTED), ONES),
+        "sigmoid_simple": (lambda F, x: F.sigmoid_simple(x), -800.0),
+    },
+    "mygrad": {
+        "sech": (lambda mygrad, x: mygrad.sech(x), 800.0),
+        "csch": (lambda mygrad, x: mygrad.csch(x), 800.0),
+    },
+    "tinygrad": {"elu": (lambda tinygrad, x: x.elu(), 800.0)},
+}
 
-HIPS = tuple(
-    Found(name, f"autograd.{path}", call, (at,), slopes)
-    for path, name, call, at, slopes in (
-        ("numpy", "full_like", lambda np_, v: np_.full_like(ONES[0], v), 2.0, ONES[0]),
-        (
-            "numpy", "arccosh", lambda np_, z: np_.arccosh(z), -0.55 + 0.8j,
-            1 / (np.sqrt(-1.55 + 0.8j) * np.sqrt(0.45 + 0.8j)),
-        ),
-        ("numpy", "cross", lambda np_, v: np_.cross(ONES, v), UNSORTED, None),
-        ("numpy", "tril", lambda np_, v: np_.tril(v), UNSORTED, None),
-        ("numpy", "triu", lambda np_, v: np_.triu(v), UNSORTED, None),
-        ("numpy", "outer", lambda np_, a: np_.outer(a, ONES[0, 0]), 2.0, None),
-        ("numpy", "prod", lambda np_, x: np_.prod(x), np.array([0, 2.0, 3]), [6, 0, 0]),
-        ("numpy", "sinc", lambda np_, x: np_.sinc(x), 0.0, 0.0),
-        ("scipy.special", "rgamma", lambda sp, x: sp.rgamma(x), 0.0, 1.0),
-    )
-)  # fmt: skip
-HYP1F1 = sum(1 / (k * math.factorial(k)) for k in range(1, 25))
-JAX = tuple(
-    Found(name, f"jax.{path}", call, (at,), slopes)
-    for path, name, call, at, slopes in (
-        ("numpy", "unique", lambda np_, x: np_.unique(x), UNSORTED, SORTS),
-        ("numpy", "setdiff1d", lambda np_, x: np_.setdiff1d(x, ONES[0]), UNSORTED, SORTS),
-        ("numpy", "union1d", lambda np_, x: np_.union1d(x, ONES[0][:0]), UNSORTED, SORTS),
-        ("numpy", "setxor1d", lambda np_, x: np_.setxor1d(x, ONES[0][:0]), UNSORTED, SORTS),
-        ("numpy", "arange", lambda np_, x: np_.arange(x, 2.0), 0.5, [1.0, 1.0]),
-        ("numpy", "vander", lambda np_, x: np_.vander(x, 3)[0], np.zeros(1), [[0], [1], [0]]),
-        ("scipy.special", "i0", lambda sp, x: sp.i0(x), 0.0, 0.0),
-        ("scipy.special", "boxcox", lambda sp, a: sp.boxcox(2.0, a), 0.0, np.log(2.0) ** 2 / 2),
-        ("scipy.special", "boxcox1p", lambda sp, a: sp.boxcox1p(1.0, a), 0.0, np.log(2.0) ** 2 / 2),
-        ("scipy.special", "hyp1f1", lambda sp, a: sp.hyp1f1(a, 1.0, 1.0), 0.0, HYP1F1),
-        ("scipy.special", "spence at 1", lambda sp, x: sp.spence(x), 1.0, -1.0),
-        ("scipy.special", "spence at 2", lambda sp, x: sp.spence(x), 2.0, -np.log(2.0)),
-        ("scipy.stats.gamma", "gamma.sf", lambda gamma, x: gamma.sf(x, 2.0), -1.0, 0.0),
-        ("scipy.stats.gamma", "gamma.logsf", lambda g, x: g.logsf(x, 2.0), -1.0, 0.0),
-        ("scipy.stats.truncnorm", "truncnorm.sf", lambda t, a: t.sf(0.3, a, 0.8), 0.55, 0.0),
-    )
-)
-OTHERS = tuple(
-    Found(name, path, call, (at,), slopes)
-    for path, name, call, at, slopes in (
-        (
-            "dezero.functions", "mean_squared_error", lambda F, v: F.mean_squared_error(ONES, v),
-            UNSORTED, None,
-        ),
-        ("dezero.functions", "matmul", lambda F, A: F.matmul(A, UNSORTED), ONES, None),
-        ("dezero.functions", "sigmoid_simple", lambda F, x: F.sigmoid_simple(x), -800.0, 0.0),
-        ("mygrad", "sech", lambda mg, x: mg.sech(x), 800.0, 0.0),
-        ("mygrad", "csch", lambda mg, x: mg.csch(x), 800.0, 0.0),
-        ("tinygrad", "elu", lambda tinygrad, x: x.elu(), 800.0, 1.0),
-    )
-)  # fmt: skip
+# --- models and formulas, of which a library has a value and slopes ----------------------------
 
-# Models have a method for the value and another one for its slopes. The right slopes are those of
-# the log-likelihood, or of its part that depends on z, by a complex step.
-
+LIKELIHOOD, SCORE = ("loglike", "score"), ("score", "hessian")
 COUNTS = np.array([0.0, 0.0, 1.0, 3.0])
 LEVELS = np.array([1.0, 2.0, 0.5, 3.0])
 ONE = np.ones((4, 1))
 LINE = np.column_stack([ONE, [0.2, -0.7, 1.5, 0.4]])
-LAG = np.column_stack([ONE, [0.4, *LEVELS[:-1]]])
-GROUPED = np.linalg.inv(np.eye(4) + np.kron(np.eye(2), np.ones((2, 2))))
-EVEN = np.eye(4)
 SHARES = np.array([0.2, 0.1, 0.2])  # of the pairs of three points
 THREE = np.array([0.3, 0.1, 0.0, -0.5, 0.2, 0.4, 0.7, -1.0, 0.1])
+B, Z = np.array([0.3, 0.2]), np.array([0.5, 0.2])
 
 
-def gradient(f, z):
-    return np.array([np.imag(f(z + 1e-30j * e)) / 1e-30 for e in np.eye(z.size)])
+def model(make, value, slopes, *rest):
+    """Return a call of two methods of what ``make`` makes of a module; ``rest`` goes to both."""
 
+    def call(module, x):
+        made, x = make(module), x if np.ndim(x) else float(x)
+        return getattr(made, value)(x, *rest), np.real(getattr(made, slopes)(x, *rest))
 
-def hessian(f, z, h=1e-5):
-    return (
-        np.array([gradient(f, z + h * e) - gradient(f, z - h * e) for e in np.eye(z.size)]) / 2 / h
-    )
-
-
-def of_residuals(X, weights):
-    return lambda z: -2 * np.log((LEVELS - X @ z) @ weights @ (LEVELS - X @ z))
-
-
-def zero_inflated(z):
-    w, rate = 1 / (1 + np.exp(-z[0])), np.exp(z[1])
-    return 2 * np.log(w + (1 - w) * np.exp(-rate)) + 2 * np.log(1 - w) - 2 * rate + 4 * z[1]
-
-
-def generalized_poisson(z):
-    rate, wide = np.exp(z[0]), 1 + z[1] * np.exp(z[0])
-    y, none = COUNTS + 1, np.exp(-rate / wide)
-    each = (y - 1) * np.log(1 + z[1] * y) - y * np.log(wide) - (rate + z[1] * rate * y) / wide
-    return (each + y * z[0] - np.log(1 - none)).sum()
-
-
-def negative_binomial(y, size, z):
-    """Return the log-likelihood of counts, of the mean exp(z[0]) and the size, by a product."""
-    share = size / (size + np.exp(z[0]))
-    rising = sum(np.log(size + k) for count in y for k in range(int(count)))
-    return rising + (size * np.log(share) + y * np.log(1 - share)).sum()
-
-
-def truncated(z):
-    size = np.exp(z[0]) / z[1]
-    return negative_binomial(COUNTS + 1, size, z) - 4 * np.log(1 - (1 + z[1]) ** -size)
-
-
-def before_fit(z):
-    return negative_binomial(COUNTS, np.exp(-z[1]), z)
-
-
-def divergence(points):
-    """Return what of the divergence of t-SNE depends on the points, in three dimensions."""
-    a, b, c = points.reshape(3, 3)
-    far = np.array([((p - q) ** 2).sum() for p, q in ((a, b), (a, c), (b, c))])
-    near = (1 + far / 2) ** -1.5
-    return 2 * SHARES @ np.log(near.sum() / near)
+    return call
 
 
 def mixed(sm, b):
@@ -160,100 +105,276 @@ def mixed(sm, b):
     return model.score_full(params, calc_fe=True)[0], model.hessian(params)[0][:2, :2]
 
 
-def likelihood(model, z):
-    return model.loglike(z), model.score(z)
+# Equations of state: hexane, or pentane, hexane and heptane.
+
+HEXANE = {"Tc": 507.6, "Pc": 3025000.0, "omega": 0.2975}
+LIQUIDS = {
+    "Tcs": [469.7, 507.4, 540.3],
+    "Pcs": [3369000.0, 3012000.0, 2736000.0],
+    "omegas": [0.249, 0.305, 0.349],
+}
+MIXED = np.array([0.2, 0.5, 0.3])
 
 
-def score(model, z):
-    return model.score(z), model.hessian(z)
+def stryjek_vera(eos, T, name, **kappas):
+    model = getattr(eos, name)(T=float(T), P=1e6, **HEXANE, **kappas)
+    return model.a_alpha_and_derivatives_pure(float(T))[2], model.d3a_alpha_dT3_pure(float(T))
 
 
-B, Z = np.array([0.3, 0.2]), np.array([0.5, 0.2])
-SM, TRUNCATED = "statsmodels.api", "statsmodels.discrete.truncated_model"
-TRANSFORMS = "statsmodels.distributions.copula.transforms"
-MODELS = tuple(
-    Found(name, path, call, (at,), slopes)
-    for path, name, call, at, slopes in (
-        (
-            SM, "OLS.hessian", lambda sm, z: score(sm.OLS(LEVELS, LINE), z),
-            B, hessian(of_residuals(LINE, EVEN), B),
-        ),
-        (
-            SM, "GLM.score", lambda sm, z: likelihood(sm.GLM(LEVELS, LINE), z),
-            B, gradient(of_residuals(LINE, EVEN), B),
-        ),
-        (
-            SM, "AutoReg.score",
-            lambda sm, z: likelihood(sm.tsa.AutoReg(np.append(0.4, LEVELS), 1), z),
-            B, gradient(of_residuals(LAG, EVEN), B),
-        ),
-        (SM, "MixedLM.hessian", mixed, B, hessian(of_residuals(LINE, GROUPED), B)),
-        (
-            SM, "ZeroInflatedPoisson.hessian",
-            lambda sm, z: score(sm.ZeroInflatedPoisson(COUNTS, ONE), z),
-            Z, hessian(zero_inflated, Z),
-        ),
-        (
-            SM, "NegativeBinomial.hessian before fit",
-            lambda sm, z: score(sm.NegativeBinomial(COUNTS, ONE), z), Z, hessian(before_fit, Z),
-        ),
-        (
-            TRUNCATED, "TruncatedLFGeneralizedPoisson.score",
-            lambda t, z: likelihood(t.TruncatedLFGeneralizedPoisson(COUNTS + 1, ONE), z),
-            Z, gradient(generalized_poisson, Z),
-        ),
-        (
-            TRUNCATED, "TruncatedLFNegativeBinomialP.score, p=1",
-            lambda t, z: likelihood(t.TruncatedLFNegativeBinomialP(COUNTS + 1, ONE, p=1), z),
-            Z, gradient(truncated, Z),
-        ),
-        (
-            TRANSFORMS, "TransfFrank.deriv",
-            lambda t, x: (t.TransfFrank().evaluate(x, 2.0), t.TransfFrank().deriv(x, 2.0)),
-            0.5, -2 / np.expm1(1.0),
-        ),
-        (
-            TRANSFORMS, "TransfFrank.deriv2",
-            lambda t, x: (-2 / np.expm1(2 * x), t.TransfFrank().deriv2(x, 2.0)),
-            0.5, 4 * np.exp(1.0) / np.expm1(1.0) ** 2,
-        ),
-        (
-            TRANSFORMS, "TransfGumbel.deriv2",
-            lambda t, x: (t.TransfGumbel().deriv(x, 2.5), np.real(t.TransfGumbel().deriv2(x, 2.5))),
-            0.5, 10 * np.log(2.0) ** 0.5 * (1.5 + np.log(2.0)),
-        ),
-        (
-            "sklearn.manifold._t_sne", "t-SNE in three dimensions",
-            lambda t, points: t._kl_divergence(points, SHARES, 2, 3, 3),
-            THREE, gradient(divergence, THREE),
-        ),
+def third_of_pressure(mix, x):
+    amounts = np.array([0.2, 0.5, float(x)])
+    total = amounts.sum()
+    model = mix.PRMIX(zs=list(amounts / total), T=400.0, V=0.00014 / total, **LIQUIDS)
+    second, third = model.d2P_dninjs_Vt("l"), model.d3P_dninjnks_Vt("l")
+    return second[0][0] / total**2, third[0][0][2] / total**3
+
+
+def fugacity(mix, z, name, **options):
+    model = getattr(mix, name)(T=400.0, P=3e6, zs=list(map(float, z)), **LIQUIDS, **options)
+    return np.array(model.lnphis_l), np.array(model.dlnphis_dzs(model.Z_l))
+
+
+def van_der_waals(mix, z):
+    pairs = [[0, 0.01, 0.02], [0.01, 0, 0.03], [0.02, 0.03, 0]]
+    return fugacity(mix, z, "VDWMIX", kijs=pairs)
+
+
+# Potentials.
+
+
+def galpy(potential, x, name, value, derivative, at, axis, **options):
+    """Return a potential's force and the derivative of it, with one coordinate as x."""
+    model = getattr(potential, name)(**options)
+    *coordinates, phi = (*at[:axis], float(x), *at[axis + 1 :])
+    return (
+        -getattr(model, value)(*coordinates, phi=phi),
+        getattr(model, derivative)(*coordinates, phi=phi),
     )
-)  # fmt: skip
-VERSIONS = {
-    "autograd": "1.9.1",
-    "jax": "0.10.2",
-    "scipy": "1.17.1",
-    "statsmodels": "0.15.0",
-    "sklearn": "1.9.1",
-    "mygrad": "2.5.0",
-    "dezero": "0.0.13",
-    "tinygrad": "0.14.0",
+
+
+FERRERS = {"name": "FerrersPotential", "at": (0.7, 0.2, 0.4), "b": 0.6, "c": 0.4, "pa": 0.3}
+COSMPHI = {"name": "CosmphiDiskPotential", "at": (0.7, 0.4), "m": 3, "phib": 0.3, "p": 0.7}
+COSMPHI |= {"rb": 0.9, "phio": 1.0}
+DISK = {"name": "RazorThinExponentialDiskPotential", "at": (0.7, 1.0, 0.0)}
+
+
+def truncated_sphere(sphere, z):
+    model = sphere.SIS_truncate()
+    given = {"theta_E": 1.1, "r_trunc": 1.3, "center_x": 0.1, "center_y": -0.05}
+    x, y = z[:, None]
+    first, second = model.derivatives(x, y, **given), model.hessian(x, y, **given)
+    return np.ravel(first), np.reshape(second, (2, 2))
+
+
+# Likelihoods, copulas and kernels.
+
+
+def censored(pints, z):
+    class Line(pints.ForwardModelS1):
+        def n_parameters(self):
+            return 2
+
+        def simulate(self, parameters, times):
+            return parameters[0] + parameters[1] * times
+
+        def simulateS1(self, parameters, times):
+            return self.simulate(parameters, times), np.stack([times**0, times], axis=-1)
+
+    times, measured = np.array([0.5, 1.0, 2.0, 3.0]), np.array([0.7, 1.2, 2.0, 2.0])
+    problem = pints.SingleOutputProblem(Line(), times, measured)
+    return pints.CensoredGaussianLogLikelihood(problem, upper=2.0).evaluateS1(z)
+
+
+FAKE, REAL = np.array([1.0, -0.6]), np.array([-0.7, 0.9])
+
+
+def critic(losses, fake, real, which):
+    loss = losses.WGAN_GPLoss()
+    given = {"module": "C", "Y_real": real, "gradInterp": np.eye(2) + 0.5}
+    return loss.loss(fake, **given), loss.grad(fake, **given)[which]
+
+
+def frank(copula, x, name):
+    model = copula.FrankCopula(dim=2)
+    model.params = float(x)
+    return float(getattr(model, name)), float(np.squeeze(getattr(model, f"d{name}")(float(x))))
+
+
+METRIC = np.array([[1.0, 0.3], [0.3, 0.7]])
+APART = np.array([0.3, 0.8]), np.array([1.1, 0.2])
+GENERATOR = "computeArchimedeanGenerator"
+FACTOR = np.array([0.0, 0.3, np.log(np.sqrt(0.61))])
+
+
+def of_metric(kernels, p):
+    kernel = kernels.ExpSquaredKernel(metric=METRIC, ndim=2)
+    kernel.set_parameter_vector(p)
+    x, y = APART
+    return kernel.get_value([x], [y])[0, 0], kernel.get_gradient([x], [y])[0, 0]
+
+
+def of_input(kernels, x, which):
+    kernel = kernels.ExpSquaredKernel(metric=METRIC, ndim=2)
+    pair = ([x], [APART[1]]) if which == 1 else ([APART[0]], [x])
+    return kernel.get_value(*pair)[0, 0], getattr(kernel, f"get_x{which}_gradient")(*pair)[0, 0]
+
+
+def linear_kernel(GPy, y):
+    kernel = GPy.kern.Linear(2, variances=1.5)
+    one, x = np.ones((1, 1)), np.array([[0.3, 0.8]])
+    return kernel.gradients_X(one, x, y[None])[0], kernel.gradients_XX(one, x, y[None])[0, 0]
+
+
+def drude(models, x):
+    given = np.array([2.0]), 1.0, float(x), 1.0
+    model = models.Drude1D()
+    return model.evaluate(*given)[0], model.fit_deriv(*given)[1][0]
+
+
+def hermite(models, c):
+    x, y = np.array([0.5]), np.array([0.7])
+    model = models.Hermite2D(2, 2)
+    return model.evaluate(x, y, *c[:, None])[0], np.ravel(model.fit_deriv(x, y))
+
+
+@cache
+def trained(models):
+    X = np.random.default_rng(0).uniform(0, 1, size=(14, 2))
+    theta = {"theta0": [8.0, 9.0], "theta_bounds": [8.0, 9.0]}
+    model = models.KRG(corr="squar_exp", poly="linear", print_global=False, **theta)
+    model.set_training_values(X, np.sin(3 * X[:, :1]) + X[:, 1:] ** 2)
+    model.train()
+    return model
+
+
+def kriging(models, x):
+    model = trained(models)
+    slopes = [model.predict_variance_derivatives(x[None], k)[0, 0] for k in range(2)]
+    return model.predict_variances(x[None])[0, 0], np.array(slopes)
+
+
+PAIRS: dict[str, dict[str, tuple[Callable[..., Any], Any]]] = {
+    "statsmodels.api": {
+        "OLS.hessian": (model(lambda sm: sm.OLS(LEVELS, LINE), *SCORE), B),
+        "GLM.score": (model(lambda sm: sm.GLM(LEVELS, LINE), *LIKELIHOOD), B),
+        "AutoReg.score": (
+            model(lambda sm: sm.tsa.AutoReg(np.append(0.4, LEVELS), 1), *LIKELIHOOD),
+            B,
+        ),
+        "MixedLM.hessian": (mixed, B),
+        "ZeroInflatedPoisson.hessian": (
+            model(lambda sm: sm.ZeroInflatedPoisson(COUNTS, ONE), *SCORE),
+            Z,
+        ),
+        "NegativeBinomial.hessian before fit": (
+            model(lambda sm: sm.NegativeBinomial(COUNTS, ONE), *SCORE),
+            Z,
+        ),
+    },
+    "statsmodels.discrete.truncated_model": {
+        "TruncatedLFGeneralizedPoisson.score": (
+            model(lambda t: t.TruncatedLFGeneralizedPoisson(COUNTS + 1, ONE), *LIKELIHOOD),
+            Z,
+        ),
+        "TruncatedLFNegativeBinomialP.score, p=1": (
+            model(lambda t: t.TruncatedLFNegativeBinomialP(COUNTS + 1, ONE, p=1), *LIKELIHOOD),
+            Z,
+        ),
+    },
+    "statsmodels.distributions.copula.transforms": {
+        "TransfFrank.deriv": (model(lambda t: t.TransfFrank(), "evaluate", "deriv", 2.0), 0.5),
+        "TransfFrank.deriv2": (
+            lambda t, x: (-2 / np.expm1(2 * x), t.TransfFrank().deriv2(x, 2.0)),
+            0.5,
+        ),
+        "TransfGumbel.deriv2": (model(lambda t: t.TransfGumbel(), "deriv", "deriv2", 2.5), 0.5),
+    },
+    "sklearn.manifold._t_sne": {
+        "t-SNE in three dimensions": (lambda t, p: t._kl_divergence(p, SHARES, 2, 3, 3), THREE),
+    },
+    "thermo.eos": {
+        "PRSV.d3a_alpha_dT3_pure": (partial(stryjek_vera, name="PRSV", kappa1=0.05), 400.0),
+        "PRSV2.d3a_alpha_dT3_pure": (
+            partial(stryjek_vera, name="PRSV2", kappa1=0.05, kappa2=0.8, kappa3=0.46),
+            400.0,
+        ),
+    },
+    "thermo.eos_mix": {
+        "d3P_dninjnks_Vt": (third_of_pressure, 0.3),
+        "PRMIXTranslated.dlnphis_dzs": (
+            partial(fugacity, name="PRMIXTranslated", cs=[1e-6, 2e-6, -1e-6]),
+            MIXED,
+        ),
+        "VDWMIX.lnphis with kijs": (van_der_waals, MIXED),
+    },
+    "astropy.modeling.models": {
+        "Drude1D.fit_deriv": (drude, 1.0),
+        "Hermite2D.evaluate": (hermite, np.linspace(0.1, 0.9, 9)),
+    },
+    "galpy.potential": {
+        **{
+            f"FerrersPotential.{derivative}": (
+                partial(galpy, value=value, derivative=derivative, axis=axis, **FERRERS),
+                FERRERS["at"][axis],
+            )
+            for value, derivative, axis in (
+                ("_Rforce", "_R2deriv", 0),
+                ("_Rforce", "_Rzderiv", 1),
+                ("_phitorque", "_phi2deriv", 2),
+                ("_phitorque", "_Rphideriv", 0),
+            )
+        },
+        "CosmphiDiskPotential.Rphideriv": (
+            partial(galpy, value="_phitorque", derivative="_Rphideriv", axis=0, **COSMPHI),
+            0.7,
+        ),
+        "RazorThinExponentialDiskPotential.z2deriv": (
+            partial(galpy, value="_zforce", derivative="_z2deriv", axis=1, **DISK),
+            1.0,
+        ),
+    },
+    "lenstronomy.LensModel.Profiles.sis_truncate": {
+        "SIS_truncate.hessian": (truncated_sphere, np.array([-1.3, 0.9])),
+    },
+    "openturns": {
+        "InverseChiSquare.computePDF": (
+            model(lambda o: o.InverseChiSquare(), "computeCDF", "computePDF"),
+            0.9,
+        ),
+        "FrankCopula.computeArchimedeanGeneratorDerivative": (
+            model(
+                lambda openturns: openturns.FrankCopula(2.3), GENERATOR, f"{GENERATOR}Derivative"
+            ),
+            0.6,
+        ),
+    },
+    "GPy": {"Linear.gradients_XX": (linear_kernel, APART[1])},
+    "pints": {"CensoredGaussianLogLikelihood.evaluateS1": (censored, np.array([0.3, 0.6, 0.5]))},
+    "numpy_ml.neural_nets.losses": {
+        "WGAN_GPLoss.grad, fake": (lambda losses, y: critic(losses, y, REAL, 0), FAKE),
+        "WGAN_GPLoss.grad, real": (lambda losses, y: critic(losses, FAKE, y, 1), REAL),
+    },
+    "copulae": {
+        "FrankCopula.dtau": (partial(frank, name="tau"), 2.3),
+        "FrankCopula.drho": (partial(frank, name="rho"), 2.3),
+        "ClaytonCopula.dipsi": (model(lambda c: c.ClaytonCopula(-0.4, 2), "ipsi", "dipsi"), 0.6),
+    },
+    "george.kernels": {
+        "ExpSquaredKernel.get_gradient": (of_metric, FACTOR),
+        "ExpSquaredKernel.get_x1_gradient": (partial(of_input, which=1), APART[0]),
+        "ExpSquaredKernel.get_x2_gradient": (partial(of_input, which=2), APART[1]),
+    },
+    "smt.surrogate_models": {"KRG.predict_variances": (kriging, np.array([0.37, 0.61]))},
 }
 
-
-def hips_vjp(f):
-    """Return the vjp by HIPS autograd, in the convention of the check for complex numbers."""
-    from autograd import make_vjp
-
-    def vjp(u, *inputs):
-        grads = [make_vjp(f, k)(*inputs)[0](np.conj(u)) for k in range(len(inputs))]
-        return tuple(map(np.conj, grads)) if len(grads) > 1 else np.conj(grads[0])
-
-    return vjp
+# --- the derivatives that the libraries have -----------------------------------------------------
 
 
 def hips(f):
-    return lambda *x: np.asarray(f(*x)), hips_vjp(f)
+    """Return f and its vjp, in the convention of the check for complex numbers."""
+    from autograd import make_vjp
+
+    return lambda x: np.asarray(f(x)), lambda u, x: np.conj(make_vjp(f)(x)[0](np.conj(u)))
 
 
 def jax(f):
@@ -263,19 +384,15 @@ def jax(f):
     return f, f.vjp
 
 
-def tape(wrap, slopes_of, value_of):
+def tape(wrap, slope_of, value_of):
     """Return what makes a NumPy function and its vjp of a function of a library's tensors."""
 
     def adapter(f):
-        def vjp(u, *inputs):
-            tensors = [wrap(np.array(x)) for x in inputs]
-            grads = slopes_of(f(*tensors), u, tensors)
-            grads = [
-                np.zeros_like(x) if g is None else g for x, g in zip(inputs, grads, strict=True)
-            ]
-            return tuple(grads) if len(grads) > 1 else grads[0]
+        def vjp(u, x):
+            tensor = wrap(np.array(x))
+            return slope_of(f(tensor), u, tensor)
 
-        return lambda *inputs: value_of(f(*(wrap(np.array(x)) for x in inputs))), vjp
+        return lambda x: np.asarray(value_of(f(wrap(np.array(x))))), vjp
 
     return adapter
 
@@ -283,23 +400,23 @@ def tape(wrap, slopes_of, value_of):
 def mygrad(f):
     from mygrad import tensor
 
-    def slopes_of(y, u, tensors):
+    def slope_of(y, u, x):
         y.backward(u)
-        return [x.grad for x in tensors]
+        return x.grad
 
-    return tape(tensor, slopes_of, lambda y: np.asarray(y.data))(f)
+    return tape(tensor, slope_of, lambda y: y.data)(f)
 
 
 def dezero(f):
     vars(np).setdefault("int", int)  # NumPy had it when dezero was written
     from dezero import Variable
 
-    def slopes_of(y, u, tensors):
+    def slope_of(y, u, x):
         y.grad = Variable(np.array(u))
         y.backward()
-        return [None if x.grad is None else np.asarray(x.grad.data) for x in tensors]
+        return np.asarray(x.grad.data)
 
-    return tape(Variable, slopes_of, lambda y: np.asarray(y.data))(f)
+    return tape(Variable, slope_of, lambda y: y.data)(f)
 
 
 def tinygrad(f):
@@ -310,10 +427,10 @@ def tinygrad(f):
     def wrap(x):
         return Tensor(np.atleast_1d(x)).reshape(x.shape)
 
-    def slopes_of(y, u, tensors):
-        return [g.numpy() for g in y.gradient(*tensors, gradient=wrap(np.asarray(u)))]
+    def slope_of(y, u, x):
+        return y.gradient(x, gradient=wrap(np.asarray(u)))[0].numpy()
 
-    return tape(wrap, slopes_of, lambda y: np.asarray(y.numpy()))(f)
+    return tape(wrap, slope_of, lambda y: y.numpy())(f)
 
 
 def pair(f):
@@ -327,22 +444,29 @@ def pair(f):
     return lambda x: np.asarray(f(x)[0]), vjp
 
 
-def numpy_ml(f):
-    vars(collections).setdefault("Hashable", collections.abc.Hashable)  # for old Pythons
-    return pair(f)
-
-
-ADAPTERS = {
-    "autograd": hips,
-    "jax": jax,
-    "mygrad": mygrad,
-    "dezero": dezero,
-    "numpy_ml": numpy_ml,
-    "tinygrad": tinygrad,
-}
+ADAPTERS = {"autograd": hips, "jax": jax, "mygrad": mygrad, "dezero": dezero, "tinygrad": tinygrad}
+ROWS = [
+    Found(name, path, *row)
+    for table in (FUNCTIONS, PAIRS)
+    for path, rows in table.items()
+    for name, row in rows.items()
+]
 
 
 def function_of(found):
     """Return the function of the library, with its vjp."""
+    vars(collections).setdefault("Hashable", collections.abc.Hashable)  # for numpy-ml
     adapter = ADAPTERS.get(found.path.split(".")[0], pair)
     return adapter(lambda x: found.call(importlib.import_module(found.path), x))
+
+
+def slopes_of(f, x):
+    """Return the Jacobian of f: of polynomials through 33 values of f along each axis."""
+    radius, nodes, columns = 0.05 * np.maximum(1, np.abs(x)), chebyshev.chebpts1(33), []
+    for index in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[index] = radius[index]
+        values = np.stack([np.ravel(f(x + node * step)) for node in nodes])
+        slope = chebyshev.chebder(chebyshev.chebfit(nodes, values, 32))
+        columns.append(chebyshev.chebval(0, slope) / radius[index])
+    return np.stack(columns, axis=-1).reshape((*np.shape(f(x)), *x.shape))

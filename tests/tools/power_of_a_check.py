@@ -128,12 +128,11 @@ def planted(inputs: Gradient, right: Gradient, seed: int) -> Iterator[tuple[str,
 # --- functions of some hundred entries ---------------------------------------------------------
 
 
-def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
-    """Return functions written for autograd, each with the point to check it at."""
+def functions() -> Iterator[tuple[str, Callable[..., Any], Gradient]]:
+    """Yield functions written for autograd, each with its name and the point to check it at."""
     import autograd.numpy as anp
 
     rng = np.random.default_rng(0)
-    found: dict[str, tuple[Callable[..., Any], Gradient]] = {}
 
     def normal(*shape: int, by: float = 1.0) -> Any:
         return by * rng.normal(size=shape)
@@ -151,17 +150,14 @@ def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
     def linear_regression(w: Any, b: Any) -> Any:
         return anp.mean((anp.dot(X1, w) + b - y1) ** 2)
 
-    found["linear regression"] = linear_regression, {"w": normal(400), "b": np.array(0.3)}
+    yield "linear regression", linear_regression, {"w": normal(400), "b": np.array(0.3)}
 
     X2, y2 = normal(200, 300), np.sign(normal(200))
 
     def logistic_regression(w: Any, b: Any) -> Any:
         return anp.mean(anp.log1p(anp.exp(-y2 * (anp.dot(X2, w) + b)))) + 1e-3 * anp.sum(w**2)
 
-    found["logistic regression"] = (
-        logistic_regression,
-        {"w": normal(300, by=0.1), "b": np.array(0.1)},
-    )
+    yield "logistic regression", logistic_regression, {"w": normal(300, by=0.1), "b": np.array(0.1)}
 
     def net(d: int, h: int, c: int, activation: Any) -> tuple[Callable[..., Any], Gradient]:
         X, T = normal(24, d), labels(24, c)
@@ -177,11 +173,8 @@ def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
         }
         return f, point
 
-    def relu(x: Any) -> Any:
-        return anp.maximum(x, 0)
-
-    found["tanh net"] = net(20, 30, 10, anp.tanh)
-    found["ReLU net"] = net(40, 60, 10, relu)
+    yield "tanh net", *net(20, 30, 10, anp.tanh)
+    yield "ReLU net", *net(40, 60, 10, lambda x: anp.maximum(x, 0))
 
     X3, T3 = normal(12, 16), normal(12, 16)
 
@@ -192,7 +185,7 @@ def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
         weights = weights / anp.sum(weights, axis=1, keepdims=True)
         return anp.mean((anp.dot(anp.dot(weights, V), Wo) - T3) ** 2)
 
-    found["attention"] = attention, {f"W{k}": normal(16, 16, by=0.25) for k in "qkvo"}
+    yield "attention", attention, {f"W{k}": normal(16, 16, by=0.25) for k in "qkvo"}
 
     X4, T4 = normal(8, 6, 8), labels(6, 5)
 
@@ -202,27 +195,20 @@ def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
             h = anp.tanh(anp.dot(x, Wx) + anp.dot(h, Wh) + b)
         return softmax_loss(anp.dot(h, Wo), T4)
 
-    found["RNN"] = (
-        rnn,
-        {
-            "Wx": normal(8, 20, by=0.35),
-            "Wh": normal(20, 20, by=0.22),
-            "b": normal(20, by=0.1),
-            "Wo": normal(20, 5, by=0.22),
-        },
-    )
+    shapes = {"Wx": (8, 20, 0.35), "Wh": (20, 20, 0.22), "b": (20, 0.1), "Wo": (20, 5, 0.22)}
+    yield "RNN", rnn, {name: normal(*shape, by=by) for name, (*shape, by) in shapes.items()}
 
     def log_determinant(A: Any) -> Any:
         return anp.linalg.slogdet(anp.dot(A, A.T) + np.eye(20))[1]
 
-    found["log determinant"] = log_determinant, {"A": normal(20, 20)}
+    yield "log determinant", log_determinant, {"A": normal(20, 20)}
 
     def entropy(z: Any) -> Any:
         p = anp.exp(z - anp.max(z))
         p = p / anp.sum(p)
         return -anp.sum(p * anp.log(p))
 
-    found["entropy"] = entropy, {"z": normal(500)}
+    yield "entropy", entropy, {"z": normal(500)}
 
     # Every entry has its own unit, and does about as much to f as the others.
     size = 10.0 ** rng.uniform(-6, 6, size=150)
@@ -231,29 +217,19 @@ def functions() -> dict[str, tuple[Callable[..., Any], Gradient]]:
     def own_units(x: Any) -> Any:
         return anp.sum(anp.tanh(anp.dot(mix, x / size)) ** 2) + anp.mean((x / size) ** 2)
 
-    found["units from 1e-6 to 1e6"] = own_units, {"x": size * rng.uniform(0.5, 2, size=150)}
+    yield "units from 1e-6 to 1e6", own_units, {"x": size * rng.uniform(0.5, 2, size=150)}
 
     inner, point = net(10, 14, 4, anp.tanh)
-
-    def pedestal(**inputs: Any) -> Any:
-        return 1e4 + inner(**inputs)
-
-    found["pedestal of 1e4"] = pedestal, point
-
+    yield "pedestal of 1e4", lambda **inputs: 1e4 + inner(**inputs), point
     small, point = net(12, 12, 6, anp.tanh)
-
-    def tiny(**inputs: Any) -> Any:
-        return 1e-12 * small(**inputs)
-
-    found["loss of 1e-12"] = tiny, point
+    yield "loss of 1e-12", lambda **inputs: 1e-12 * small(**inputs), point
 
     R = normal(250, 250)
 
     def factorisation(U: Any, V: Any) -> Any:
         return anp.mean((anp.dot(U, V.T) - R) ** 2)
 
-    found["matrix factorisation"] = factorisation, {"U": normal(250, 10), "V": normal(250, 10)}
-    return found
+    yield "matrix factorisation", factorisation, {"U": normal(250, 10), "V": normal(250, 10)}
 
 
 def by_autograd(f: Callable[..., Any], inputs: Gradient) -> Gradient:
@@ -267,7 +243,7 @@ def measure(only: str, seeds: int) -> None:
     """Print a table for each function, and a summary."""
     refused = asked = told = alarms = doubts = of = passed = 0
     most, seconds = 0.0, time.perf_counter()
-    for name, (f, inputs) in functions().items():
+    for name, f, inputs in functions():
         if not re.search(only, name):
             continue
         right = by_autograd(f, inputs)

@@ -7,7 +7,9 @@ A program is a list of about six operations, drawn from the tables below. Each o
 derivative beside it, so that reverse mode gives the right gradient of the program. A wrong gradient
 has one plausible mistake in the backward pass of one operation. The check must not fail a right
 gradient, and must not pass a wrong one. Programs for which it does are listed with their seeds:
-``--kind KIND --seed SEED --count 1 --reports`` shows all of what the check says of one.
+``--kind KIND --seed SEED --count 1 --reports`` shows all of what the check says of one. With
+``--verdicts`` each program has a word of letters: the verdict on the right gradient, and then those
+on the wrong ones (p for pass, f for fail, u for unsure).
 """
 
 import argparse
@@ -399,6 +401,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the first one")
     parser.add_argument("--kind", choices=KINDS, action="append", help="default: all")
     parser.add_argument("--reports", action="store_true", help="print every report")
+    parser.add_argument("--verdicts", action="store_true", help="print them for each program")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
@@ -406,11 +409,13 @@ def main() -> None:
     print(f"{'':15}right: pass  unsure    fail  wrong: fail  unsure    pass  evaluations")
     for kind in options.kind or KINDS:
         counts: Counter[tuple[bool, str]] = Counter()
-        evaluations = 0
+        evaluations, words = 0, []
         for seed in range(options.seed, options.seed + options.count):
+            words.append("")
             for name, run in checks(kind, seed):
                 report, is_right = run(), name == "right"
                 counts[is_right, report.verdict] += 1
+                words[-1] += report.verdict[0]
                 evaluations += report.evaluations
                 if report.verdict == ("fail" if is_right else "pass"):
                     alarms.append(f"{kind}, seed {seed}, {name}: {report.verdict}")
@@ -419,6 +424,8 @@ def main() -> None:
         right = "".join(f"{counts[True, v]:>8}" for v in ("pass", "unsure", "fail"))
         wrong = "".join(f"{counts[False, v]:>8}" for v in ("fail", "unsure", "pass"))
         print(f"{kind:18}{right}{wrong:>29}{evaluations:>13,}", flush=True)
+        for k in range(0, options.count if options.verdicts else 0, 10):
+            print(f"{options.seed + k:6}: {' '.join(words[k : k + 10])}")
     seconds = time.perf_counter() - start
     print(f"{seconds:.0f} s; wrong verdicts: {len(alarms)}", *alarms, sep="\n  ")
     sys.exit(bool(alarms))

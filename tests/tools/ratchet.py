@@ -80,7 +80,8 @@ def main():
     now = all_measured(args.words)
     list_changes(before, now)
     if args.write:
-        kept = {name: before[name] for name in corpus.names() if name in before}
+        stored = ratchet.read(ratchet.FILE.read_text(encoding="utf-8")) if before else {}
+        kept = {name: stored[name] for name in corpus.names() if name in stored}
         ratchet.FILE.write_text(ratchet.written(kept | now), encoding="utf-8")
 
 

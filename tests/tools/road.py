@@ -3,15 +3,19 @@
 Run ``python tests/tools/road.py``. It prints
 
 - the code lines of each room of ``gradcheck_ref/check/``: without docstrings, comments and blanks;
-- the named constants at the level of its modules, and the length of `examine`;
+- the named constants at the level of its modules;
 - for two checks of ``sum(sin(x))``, one of 3 right entries and one of 1000 with one wrong, how many
   files, functions and lines of the package are entered (by `sys.settrace`), and how many classes
-  are instantiated (by their ``__init__``, that of a dataclass included).
+  are instantiated (by their ``__init__``, that of a dataclass included);
+- for right and doubled claims of 3 to 300 entries, how many functions of Python and of C are called
+  outside of f (by `sys.setprofile`), and how often f is.
 """
 
 import ast
+import gc
 import sys
 import tokenize
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -54,15 +58,6 @@ def constants(path):
     return list(dict.fromkeys(found))
 
 
-def length_of(path, function):
-    """Return how many code lines a function has."""
-    lines = code_lines(path)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef) and node.name == function:
-            return len(lines & set(range(node.lineno, node.end_lineno + 1)))
-    raise ValueError(f"{path} has no function {function}")
-
-
 def entered(run):
     """Return the functions, the lines and the classes of the package that a run enters."""
     functions, lines, classes = set(), set(), set()
@@ -91,12 +86,41 @@ def entered(run):
     return functions, lines, classes
 
 
+def sum_of_sines(x):
+    """Return what is checked."""
+    return np.sum(np.sin(x))
+
+
 def check_of(size, wrong):
     """Return a check of this many entries; the last ones of the claim are wrong."""
     x = np.random.default_rng(0).normal(size=size)
     claim = np.cos(x)
     claim[size - wrong :] *= 2
-    return lambda: check_gradient(lambda x: np.sum(np.sin(x)), x, claim)
+    return partial(check_gradient, sum_of_sines, x, claim)
+
+
+def calls_outside_f(run):
+    """Return how many calls of Python and of C a check makes outside of f, and its evaluations."""
+    inside, calls, least = False, 0, np.inf
+
+    def note(frame, event, _):
+        nonlocal inside, calls
+        if frame.f_code is sum_of_sines.__code__ and event in ("call", "return"):
+            inside = event == "call"
+        elif not inside:
+            calls += event in ("call", "c_call")
+
+    gc.disable()  # it calls what waits for the end of an object
+    for _ in range(30):  # a check asks more often for less where the machine is busy
+        calls = 0
+        sys.setprofile(note)
+        try:
+            report = run()
+        finally:
+            sys.setprofile(None)
+        least = min(least, calls)
+    gc.enable()
+    return least, report.evaluations
 
 
 def main():
@@ -111,7 +135,6 @@ def main():
         print(f"{room:14}{sum(each.values()):6} code lines{'' if len(each) == 1 else f': {said}'}")
     named = [name for path in CHECK.rglob("*.py") for name in constants(path)]
     print(f"{'check':14}{total:6} code lines, {len(named)} named constants")
-    print(f"{'examine':14}{length_of(CHECK / 'examine.py', 'examine'):6} code lines")
     for size, wrong in ((3, 0), (1000, 1)):
         check = check_of(size, wrong)
         check()  # what is only computed once a process does not count
@@ -122,10 +145,12 @@ def main():
             f"{len(files)} files; {len(classes)} classes:"
         )
         print(f"    {', '.join(sorted(one.__name__ for one in classes))}")
-        if "--files" in sys.argv:
-            for file in sorted(files):
-                count = sum(one == file for one, _ in lines)
-                print(f"    {count:4} {Path(file).relative_to(PACKAGE)}")
+    for size in (3, 10, 30, 300):
+        for claim, wrong in (("right", 0), ("doubled", size)):
+            calls, evaluations = calls_outside_f(check_of(size, wrong))
+            print(
+                f"{size} entries, {claim}: {calls:,} calls outside of f, {evaluations} evaluations"
+            )
 
 
 if __name__ == "__main__":
