@@ -70,18 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Tests that need the same results: the verdicts of the check and the stages on the zoo, and on what
-# people complained about. In one process they are computed once.
+# Tests that need the same results: the verdicts of the check and the stages on the zoo. In one
+# process they are computed once.
 TOGETHER = {
-    "complaints": (
-        "tests/check/test_complaints.py",
-        "tests/docs/test_docs.py::test_the_example_of_complaints",
-    ),
     "zoo": (
         "tests/check/test_check.py",
-        "tests/check/test_diagnose.py",
-        "tests/check/test_measured.py",
-        "tests/check/test_mistakes.py::test_a_bug_of_every",
         "tests/docs/test_docs.py::test_an_example_of_the_zoo",
         "tests/docs/test_docs.py::test_the_stored_detections_of_the_zoo",
         "tests/test_staircase.py",
@@ -156,14 +149,19 @@ def turn() -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark all but one in n cases of a long table (``one_in(n)``) as slow; a commit has its own."""
-    before = collections.Counter[str]()
-    now = turn()
+    """Mark all but one in n cases of a table (``one_in(n)``) as slow, or (``sweep(n)``) as nightly.
+
+    Which ones changes from commit to commit.
+    """
+    before, now = collections.Counter[str](), turn()
     for item in items:
         table = item.nodeid.split("[")[0]
-        mark = item.get_closest_marker("one_in")
-        if mark and (before[table] + now) % mark.args[0]:
-            item.add_marker(pytest.mark.slow)
+        for table_mark, rest in (("one_in", "slow"), ("sweep", "nightly")):
+            mark = item.get_closest_marker(table_mark)
+            if mark and (before[table] + now) % mark.args[0]:
+                item.add_marker(rest)
+        if item.get_closest_marker("sweep"):
+            item.add_marker("slow")
         before[table] += 1
 
 

@@ -44,12 +44,9 @@ def command_of(name, **environment):
     return done.stdout.rstrip("\n"), done.stderr
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_command_is_found_in_the_readme(name):
-    assert command_of(name) == (COMMANDS[name], "")
-
-
-def test_on_windows_the_commands_use_the_scripts_folder():
+def test_a_command_is_found_in_the_readme_and_uses_the_scripts_folder_on_windows():
+    for name, command in COMMANDS.items():
+        assert command_of(name) == (command, "")
     command, _ = command_of("tour", OS="Windows_NT")
     assert command.count(".venv/Scripts/") == 2
     assert command == COMMANDS["tour"].replace(".venv/bin/", ".venv/Scripts/")
@@ -77,12 +74,6 @@ def test_ci_compares_with_the_versions_that_the_pages_name():
     }
 
 
-def test_the_version_is_the_same_everywhere():
-    fields = citation()
-    assert fields["version"] == gradcheck_ref.__version__
-    assert f"\n## [{gradcheck_ref.__version__}] - " in text_of("CHANGELOG.md")
-
-
 def installed(ask):
     """Ask about the installed package, or skip the test where it only lies on the path."""
     try:
@@ -91,7 +82,9 @@ def installed(ask):
         pytest.skip("gradcheck-ref is not installed in this environment")
 
 
-def test_the_installed_version_is_this_one():
+def test_the_version_is_the_same_everywhere():
+    assert citation()["version"] == gradcheck_ref.__version__
+    assert f"\n## [{gradcheck_ref.__version__}] - " in text_of("CHANGELOG.md")
     assert installed(version) == gradcheck_ref.__version__, "installed from another checkout?"
 
 
@@ -124,11 +117,23 @@ def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytest
     result.stdout.fnmatch_lines(["*'slwo' not found in `markers`*"])
 
 
-def test_one_in_n_cases_of_a_long_table_are_in_the_quick_set(pytester):
-    table = "@pytest.mark.parametrize('case', range(7))\n@pytest.mark.one_in(3)\n"
+TABLE = """
+@pytest.mark.parametrize("case", range(7))
+@pytest.mark.{0}(3)
+def test_{0}(case):
+    assert case % 3 == 0
+"""
+# {which tests are run: what becomes of them}
+SETS = {
+    "not slow": {"passed": 3, "deselected": 11},
+    "not nightly": {"passed": 6, "failed": 4, "deselected": 4},
+    "": {"passed": 6, "failed": 8},
+}
+
+
+def test_of_a_long_table_one_in_n_cases_is_quick_and_of_a_very_long_one_not_nightly(pytester):
     pytester.makeconftest(text_of("conftest.py"))
     pytester.makepyprojecttoml(text_of("pyproject.toml"))
-    pytester.makepyfile(f"import pytest\n\n{table}def test_all(case):\n    assert case % 3 == 0")
-    pytester.runpytest_inprocess(pytester.path).assert_outcomes(passed=3, deselected=4)
-    everything = pytester.runpytest_inprocess("-m", "", pytester.path)
-    everything.assert_outcomes(passed=3, failed=4)
+    pytester.makepyfile("import pytest\n" + TABLE.format("one_in") + TABLE.format("sweep"))
+    for which, outcomes in SETS.items():
+        pytester.runpytest_inprocess("-m", which, pytester.path).assert_outcomes(**outcomes)
