@@ -41,7 +41,6 @@ def test_kink(gradcheck):
     gradcheck.assert_gradient(lambda x: np.sum(np.abs(x)), np.zeros(2), np.zeros(2))
 """
 WRONG = ["test_elsewhere[2]", "test_gradient[2]", "test_products[-1]"]
-UNSURE = "test_kink"
 LINE = "gradcheck: 9 checks of 62 entries, 3 wrong, 1 unsure"
 
 
@@ -73,10 +72,25 @@ def test_right_gradients_pass_and_wrong_ones_fail_and_all_are_counted(run):
     assert failed(result) == WRONG
     result.assert_outcomes(passed=4, failed=3, warnings=1)
     result.stdout.fnmatch_lines(["*GradientWarning: UNSURE*", LINE])
+    said = result.stdout.str()
+    number = TESTS.splitlines().index("def test_kink(gradcheck):") + 1  # makepyfile strips a line
+    assert f"test_it.py:{number}: GradientWarning" in said
+    assert "pytest_gradcheck_ref.py" not in said
+    assert "audit" not in said
 
 
-OF_A_WHOLE = """
+def test_the_text_of_an_assertion_is_that_of_the_function(run):
+    x = np.array([0.5, 1.0, 2.0])
+    said = run(TESTS.replace("factor * X**2)", "factor * X**2, seed=0)"), "-k", "test_gradient")
+    with pytest.raises(AssertionError) as caught:
+        assert_gradient(lambda x: np.sum(x**3), x, 2 * x**2)
+    for line in str(caught.value).splitlines():
+        assert line in said.stdout.str()
+
+
+OTHERS = """
 import numpy as np
+from gradcheck_ref import assert_gradient
 
 X = np.array([0.5, 1.0, 2.0])
 
@@ -85,23 +99,6 @@ def test_whole(gradcheck):
 
 def test_half(gradcheck):
     gradcheck.assert_jacobian(np.sin, X, lambda x: np.diag(np.sin(x)))
-"""
-
-
-def test_a_whole_jacobian_is_counted(run):
-    result = run(OF_A_WHOLE)
-    assert failed(result) == ["test_half"]
-    result.stdout.fnmatch_lines(["gradcheck: 2 checks of 18 entries, 1 wrong, 0 unsure"])
-
-
-WITH_AND_WITHOUT = """
-import numpy as np
-from gradcheck_ref import assert_gradient
-
-X = np.array([0.5, 1.0, 2.0])
-
-def test_with(gradcheck):
-    gradcheck.assert_gradient(lambda x: np.sum(np.sin(x)), X, np.sin(X))
 
 def test_without():
     assert_gradient(lambda x: np.sum(np.sin(x)), X, np.sin(X))
@@ -117,30 +114,13 @@ def test_something_else():
 """
 
 
-def test_a_failure_of_the_plain_assertion_is_counted_too(run):
-    result = run(WITH_AND_WITHOUT)
-    assert failed(result) == ["test_both", "test_something_else", "test_with", "test_without"]
-    result.stdout.fnmatch_lines(["gradcheck: 4 checks of 12 entries, 3 wrong, 0 unsure"])
+def test_a_whole_jacobian_and_the_plain_assertions_are_counted_too(run):
+    result = run(OTHERS)
+    assert failed(result) == ["test_both", "test_half", "test_something_else", "test_without"]
+    result.stdout.fnmatch_lines(["gradcheck: 5 checks of 27 entries, 3 wrong, 0 unsure"])
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("setting", "also"), [("warn", []), ("fail", [UNSURE]), ("pass", [])], ids=lambda v: str(v)
-)
-def test_the_effect_of_unsure_is_a_setting(run, setting, also):
-    result = run(TESTS, ini=f"gradcheck_unsure = {setting}")
-    assert failed(result) == sorted(WRONG + also)
-    assert result.parseoutcomes().get("warnings", 0) == (setting == "warn")
-    result.stdout.fnmatch_lines([LINE])
-
-
-def test_an_unknown_setting_is_an_error_that_names_it(run):
-    result = run(TESTS, ini="gradcheck_unsure = ignore")
-    result.assert_outcomes(errors=7)
-    result.stdout.fnmatch_lines(
-        ['*gradcheck_unsure in *: unsure must be "warn", "fail" or "pass", not *ignore*']
-    )
-
+# --- what is unsure ----------------------------------------------------------------------------
 
 MARKED = """
 import numpy as np
@@ -169,43 +149,43 @@ def test_unmarked(gradcheck):
 """
 
 
-@pytest.mark.parametrize(("setting", "also"), [("warn", []), ("fail", ["test_unmarked"])])
-def test_a_mark_sets_the_effect_of_unsure_for_one_test(run, setting, also):
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("setting", ["warn", "fail", "pass"])
+def test_the_effect_of_unsure_is_a_setting_and_a_mark_sets_it_for_one_test(run, setting):
     result = run(MARKED, "--strict-markers", ini=f"gradcheck_unsure = {setting}")
+    also = ["test_unmarked"] if setting == "fail" else []
     assert failed(result) == ["TestMarked::test_outer", *also]
+    assert result.parseoutcomes().get("warnings", 0) == (setting == "warn")
+    result.stdout.fnmatch_lines(["gradcheck: 5 checks of 10 entries, 0 wrong, 4 unsure"])
 
 
-@pytest.mark.parametrize(
-    ("mark", "said"),
-    [
-        ('unsure="ignore"', '*the mark gradcheck of test_it.py::test_one: unsure must be "warn",*'),
-        ("rtol=1e-3", "*test_it.py::test_one: the mark gradcheck takes only unsure*"),
-    ],
-    ids=["value", "another"],
-)
-def test_an_invalid_mark_is_refused(run, mark, said):
-    source = f"import pytest\n@pytest.mark.gradcheck({mark})\ndef test_one(gradcheck): pass\n"
-    result = run(source)
+# (the setting, the mark; what is said)
+MISTAKES = {
+    "a setting": ("ignore", "usefixtures()", "*gradcheck_unsure in *: unsure must be*not *ignore*"),
+    "a mark": (
+        "warn",
+        'gradcheck(unsure="ignore")',
+        '*test_it.py::test_one: unsure must be "warn",*',
+    ),
+    "another mark": (
+        "warn",
+        "gradcheck(rtol=1)",
+        "*::test_one: the mark gradcheck takes only unsure*",
+    ),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("what", MISTAKES)
+def test_an_unknown_setting_or_mark_is_an_error_that_names_it(run, what):
+    setting, mark, said = MISTAKES[what]
+    source = f"import pytest\n@pytest.mark.{mark}\ndef test_one(gradcheck): pass\n"
+    result = run(source, ini=f"gradcheck_unsure = {setting}")
     result.stdout.fnmatch_lines([said])
     assert result.ret != 0
 
 
-def test_the_warning_and_the_error_name_the_line_of_the_test(run):
-    result = run(TESTS)
-    number = TESTS.splitlines().index("def test_kink(gradcheck):") + 1  # makepyfile strips a line
-    said = result.stdout.str()
-    assert f"test_it.py:{number}: GradientWarning" in said
-    assert "pytest_gradcheck_ref.py" not in said
-
-
-def test_the_text_of_an_assertion_is_that_of_the_function(run):
-    x = np.array([0.5, 1.0, 2.0])
-    test = TESTS.replace("factor * X**2)", "factor * X**2, seed=0)")
-    said = run(test, "-k", "test_gradient").stdout.str()
-    with pytest.raises(AssertionError) as caught:
-        assert_gradient(lambda x: np.sum(x**3), x, 2 * x**2)
-    for line in str(caught.value).splitlines():
-        assert line in said
+# --- the report --------------------------------------------------------------------------------
 
 
 def report_of(path):
@@ -213,7 +193,7 @@ def report_of(path):
 
 
 @pytest.mark.slow
-def test_the_report_is_the_same_with_xdist(run, pytester):
+def test_the_report_is_the_same_in_every_run_also_with_xdist(run, pytester):
     pytest.importorskip("xdist")
     alone, shared = pytester.path / "alone.json", pytester.path / "shared.json"
     run(TESTS, f"--gradcheck-report={alone}")
@@ -228,18 +208,11 @@ def test_the_report_is_the_same_with_xdist(run, pytester):
     assert counts == [9, 62, 5, 3, 1]
     wrong = [one["test"] for one in data["tests"] if one["report"]["verdict"] == "fail"]
     assert [name.removeprefix("test_it.py::") for name in wrong] == WRONG
-
-
-@pytest.mark.slow
-def test_a_test_has_its_own_seed_and_the_same_in_every_run(run, pytester):
-    seen = []
-    for name in ("one.json", "two.json"):
-        run(TESTS, f"--gradcheck-report={name}")
-        checks = report_of(pytester.path / name)["tests"]
-        seen.append([(one["test"], one["check"], one["report"]["seed"]) for one in checks])
-    assert seen[0] == seen[1]
-    assert len({seed for _, check, seed in seen[0] if check == "gradient"}) == 3
-    assert {seed for _, check, seed in seen[0] if check == "report"} == {0}  # not ours to seed
+    seeds = {what: [] for what in ("gradient", "vjp", "jvp", "report")}
+    for one in data["tests"]:
+        seeds[one["check"]].append(one["report"]["seed"])
+    assert len(set(seeds["gradient"])) == 3  # a test has its own
+    assert set(seeds["report"]) == {0}  # not ours to seed
 
 
 def test_a_report_without_checks_is_empty(run, pytester):
@@ -255,15 +228,19 @@ def test_a_report_that_cannot_be_written_stops_before_any_test(run):
 
 
 @pytest.mark.slow
-def test_nothing_is_imported_if_the_fixture_is_not_used(pytester):
+@pytest.mark.parametrize(
+    ("options", "modules"),
+    [([], {"numpy", "gradcheck_ref"}), (["--gradcheck-audit"], {"torch"})],
+    ids=["none", "audit"],
+)
+def test_nothing_is_imported_that_is_not_used(options, modules, pytester):
     pytester.makepyfile(
-        "import sys\n"
-        "def test_nothing():\n"
-        "    assert not {'numpy', 'gradcheck_ref'} & set(sys.modules)\n"
+        f"import sys\ndef test_nothing():\n    assert not {modules} & set(sys.modules)\n"
     )
-    result = pytester.runpytest_subprocess("-p", "pytest_gradcheck_ref")
+    result = pytester.runpytest_subprocess("-p", "pytest_gradcheck_ref", *options)
     result.assert_outcomes(passed=1)
-    assert "gradcheck" not in result.stdout.str().split("collected")[1]
+    said = result.stdout.str().split("collected")[1]
+    assert ("gradcheck" in said) == bool(options)
 
 
 def test_the_installed_package_brings_the_plugin():
@@ -273,21 +250,25 @@ def test_the_installed_package_brings_the_plugin():
     assert {(point.name, point.value) for point in found} == {("pytest_gradcheck_ref",) * 2}
 
 
-def test_the_example_on_the_page_is_run_and_finds_its_mistake(run, pytester):
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("wrong", [False, True], ids=["right", "wrong"])
+def test_the_example_on_the_page_is_run_and_finds_its_mistake(wrong, run):
     page = PAGE.read_text(encoding="utf-8")
     source, shown = (
         next(fence["source"] for fence in FENCE.finditer(page) if fence["language"] == language)
         for language in ("python", "console")
     )
-    result = run(source)
-    result.assert_outcomes(passed=10)
-    result.stdout.fnmatch_lines(shown.splitlines()[-1])
-    wrong = run(source.replace("tangent - np.sum(y * tangent", "tangent - np.sum(tangent"))
+    assert "np.sum(y * tangent" in source
+    result = run(source.replace("np.sum(y * tangent", "np.sum(tangent") if wrong else source)
     # Of one entry the softmax is 1, and its derivative 0 either way; of none there is nothing.
-    wrong.assert_outcomes(failed=6, passed=4)
+    result.assert_outcomes(**({"failed": 6, "passed": 4} if wrong else {"passed": 10}))
+    if not wrong:
+        result.stdout.fnmatch_lines(shown.splitlines()[-1])
 
 
 LOOPS = """
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from gradcheck_ref import assert_gradient, hard_points
 
@@ -299,40 +280,16 @@ def loss(x):
 def gradient(x):
     return 1 / (1 + np.exp(-x))
 
-def test_wrong_at_zero():
-    for name, x in hard_points(X):
-        assert_gradient(loss, x, lambda x: np.where(x == 0, 0.0, gradient(x)))
-
-def test_raises_when_large():
-    for name, x in hard_points(X):
-        assert np.abs(x).max() < 100
-
-def test_right():
-    for name, x in hard_points(X):
-        assert_gradient(loss, np.clip(x, -30, 30), gradient)
-
-def test_another_failure():
-    assert False
-"""
-
-
-def test_a_test_that_fails_at_a_hard_point_names_the_point(run):
-    result = run(LOOPS)
-    names = ["test_another_failure", "test_raises_when_large", "test_wrong_at_zero"]
-    assert failed(result) == names
-    said = re.findall(r"ended at the point '(.*)'", result.stdout.str())
-    assert said == ["zeros", "large"]
-
-
-ELSEWHERE = """
-import asyncio
-from concurrent.futures import ThreadPoolExecutor
-import numpy as np
-from gradcheck_ref import assert_gradient, hard_points
-
 def loop():
     for name, x in hard_points(np.ones(3)):
         assert name != "ties"
+
+def test_another_failure():
+    assert False
+
+def test_assertion_in_a_thread():
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(assert_gradient, np.sum, np.ones(3), np.ones(3), rtol=1e-2).result()
 
 def test_in_a_task():
     async def run():
@@ -343,15 +300,20 @@ def test_in_a_thread():
     with ThreadPoolExecutor(1) as executor:
         executor.submit(loop).result()
 
-def test_assertion_in_a_thread():
-    with ThreadPoolExecutor(1) as executor:
-        executor.submit(assert_gradient, np.sum, np.ones(3), np.ones(3), rtol=1e-2).result()
+def test_raises_when_large():
+    for name, x in hard_points(X):
+        assert np.abs(x).max() < 100
+
+def test_wrong_at_zero():
+    for name, x in hard_points(X):
+        assert_gradient(loss, x, lambda x: np.where(x == 0, 0.0, gradient(x)))
 """
 
 
-def test_events_in_threads_and_tasks_belong_to_the_test(run):
-    result = run(ELSEWHERE, "--gradcheck-audit")
-    assert failed(result) == ["test_in_a_task", "test_in_a_thread"]
+def test_a_test_that_fails_at_a_hard_point_names_the_point_also_in_threads_and_tasks(run):
+    result = run(LOOPS, "--gradcheck-audit")
+    others = ["test_in_a_task", "test_in_a_thread", "test_raises_when_large", "test_wrong_at_zero"]
+    assert failed(result) == ["test_another_failure", *others]
     said = re.findall(r"ended at the point '(.*)'", result.stdout.str())
-    assert said == ["ties", "ties"]
+    assert said == ["ties", "ties", "large", "zeros"]
     assert "1 of 1 test would also pass with these mistakes" in result.stdout.str()

@@ -10,6 +10,8 @@ import time
 import pytest
 from processes import PYTHON, assert_it_goes, is_alive, linux, started
 
+from gradcheck_ref.conversation.left_behind import MARK
+
 # It starts a program, which starts another in a session of its own, and tells of both.
 STARTS = """
 import os, sys, time
@@ -20,16 +22,19 @@ print(child.hear(10)[0].decode(), child._process.pid, flush=True)
 {}
 time.sleep(60)
 """
-# What it does besides, before it is ended.
-BESIDES = {
-    "nothing": "",
-    "it heeds no signal": "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)",
-    "a process is forked, which stays": "os.fork()",
+# How it ends: (what it does besides; the signal that ends it, if it does not end by itself)
+ENDS = {
+    "SIGTERM": ("", "SIGTERM"),
+    "SIGHUP": ("", "SIGHUP"),
+    "SIGKILL": ("", "SIGKILL"),
+    "it heeds no signal": (
+        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)", "SIGKILL"),
+    "a process is forked, which stays": ("os.fork()", "SIGKILL"),
     "one is forked, which starts its own": (
-        "if not os.fork(): Child(['sleep', '60']), print(os.getpid(), flush=True)"
-    ),
-    "another program takes its place": "os.execv('/bin/sleep', ['sleep', '60'])",
-}
+        "if not os.fork(): Child(['sleep', '60']), print(os.getpid(), flush=True)", "SIGKILL"),
+    "another program takes its place": ("os.execv('/bin/sleep', ['sleep', '60'])", None),
+    "it waits for children, and has none": ("child.end(); os.wait()", None),
+}  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -49,56 +54,35 @@ def starting(besides=""):
         process.stdout.close()
 
 
-@pytest.mark.one_in(3)
 @linux
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
-def test_a_process_ended_by_a_signal_leaves_no_programs(name):
-    with starting() as (process, *programs):
-        assert all(map(is_alive, programs))
-        os.kill(process.pid, getattr(signal, name))
-        for program in programs:
-            assert_it_goes(program)
-        assert process.wait(5) == -getattr(signal, name)
-
-
-@linux
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("what", BESIDES)
-def test_a_killed_process_leaves_no_programs_in_any_situation(what):
-    with starting(BESIDES[what]) as (process, grandchild, child, *others):
-        if "place" not in what:
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize("how", ENDS)
+def test_who_is_ended_leaves_no_programs_but_those_of_others(how):
+    besides, ended_by = ENDS[how]
+    program = started(*PYTHON, "input()")
+    with program as ours, starting(besides) as (process, grandchild, child, *others):
+        if ended_by:
             assert is_alive(grandchild)
-            os.kill(process.pid, signal.SIGKILL)
+            mark = heir_of(child)
+            assert heirs(mark) != []
+            os.kill(process.pid, getattr(signal, ended_by))
+            assert process.wait(5) == -getattr(signal, ended_by)
         assert_it_goes(grandchild)
         assert_it_goes(child)
         assert all(map(is_alive, others))  # who was forked has an heir of its own
+        if "waits" in how:
+            assert process.wait(5) == 1  # of its end by an error: who cleans up is no child of it
+        until = time.monotonic() + 5
+        while ended_by and heirs(mark) and time.monotonic() < until:
+            time.sleep(0.05)
+        assert not ended_by or heirs(mark) == []
+        assert is_alive(ours._process.pid)
 
 
-@linux
-@pytest.mark.slow
-def test_a_killed_process_leaves_the_programs_of_others_running():
-    with started(*PYTHON, "input()") as other, starting() as (process, program, _):
-        os.kill(process.pid, signal.SIGKILL)
-        assert_it_goes(program)
-        time.sleep(0.2)
-        assert is_alive(other._process.pid)
-
-
-@linux
-def test_the_cleanup_process_is_not_a_child_and_ends_soon_after():
-    code = STARTS.format(
-        "child.end()\ntry: os.wait()\nexcept ChildProcessError: print(child._mark, flush=True)"
-        "\nimport gradcheck_ref.conversation.left_behind as it; print(it._heir.mark(), flush=True)"
-    )
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
-        words = [process.stdout.readline().split() for _ in range(3)]
-        mark = words[2][0]
-        assert len(heirs(mark)) >= 1
-        process.kill()
-    until = time.monotonic() + 5
-    while heirs(mark) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert heirs(mark) == []
+def heir_of(program):
+    """Return the mark of the process that has started a program: the program's own comes last."""
+    with open(f"/proc/{program}/environ", "rb") as environment:
+        return environment.read().split(MARK.encode() + b"=")[1].split(b"\0")[0].split()[-2]
 
 
 def heirs(mark):

@@ -1,8 +1,8 @@
 """The command line of the oracle: what is asked, of whom, and how it ends."""
 
 import hashlib
+import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -45,7 +45,6 @@ def client(answers, reply):
     return ["--", sys.executable, "-I", "-S", "-c", code]
 
 
-ORACLE = [sys.executable, "-m", "gradcheck_ref", "oracle"]
 LAZY = client("stencil/central-upstream", '{"slope": "0"}')
 LAZY_GROUP = [v.id for v in VECTORS.values() if v.group == "stencil/central-upstream"]
 FAILED = [i for i in LAZY_GROUP if judge(VECTORS[i], {"slope": "0"}).status == "failed"]
@@ -69,35 +68,54 @@ def command(capsys):
     return command
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ([], "required: list | answer | test"),
-        (["test"], "Give its command after --"),
-        (["test", "--timeout", "nan", "--", "true"], "--timeout must be a positive number"),
-        (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
-        (["test", "--max-seconds", "-1", "--", "true"], "--max-seconds must be a positive"),
-        (["test", "--skip", "stencil-0", "--", "true"], "is called stencil-0"),
-        (["test", "--", "no-such-program"], "cannot start no-such-program"),
-        (["test", "./my-checker", "a"], "./my-checker a; put the program to be judged after --"),
-        (["test", "node", "-x", "f.js"], "as in: oracle test -- node -x f.js"),
-        (["test", "--jsn", "--", "true"], "not understood: --jsn; "),
-        (["test", "--junit", "no/such/folder/x", *LAZY], "cannot write no/such/folder/x"),
-        (["test", "--random", "5", "--only", "OneSided", *PLAIN], "of OneSided nothing is drawn: "
-         "--only takes kinds and groups there"),
-        (["test", "--random", "5", "--only", "compare/torch", *PLAIN], "of what it answers nothing "
-         "is drawn"),
-        (["judge", "no-such-file"], "cannot read no-such-file: "),
-        (["list", "--", "ls"], "only check and oracle test take a command"),
-        (["export", "/dev/null/x"], "cannot write to /dev/null/x"),
-    ],
-    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
-)  # fmt: skip
-def test_a_usage_error_ends_with_status_2_and_a_sentence(arguments, said, command):
+# (what is asked, what is said)
+NO_RESULT = {
+    "nothing": ([], "required: list | answer | test"),
+    "no program": (["test"], "Give its command after --"),
+    "no time": (["test", "--timeout", "nan", "--", "true"], "--timeout must be a positive number"),
+    "none drawn": (["test", "--random", "0", "--", "true"], "--random must be a positive number"),
+    "no seconds": (
+        ["test", "--max-seconds", "-1", "--", "true"], "--max-seconds must be a positive"),
+    "an unknown name": (["test", "--skip", "stencil-0", "--", "true"], "is called stencil-0"),
+    "no such program": (["test", "--", "no-such-program"], "cannot start no-such-program"),
+    "no --": (
+        ["test", "./my-checker", "a"], "./my-checker a; put the program to be judged after --"),
+    "an option of the program": (
+        ["test", "node", "-x", "f.js"], "as in: oracle test -- node -x f.js"),
+    "an unknown option": (["test", "--jsn", "--", "true"], "not understood: --jsn; "),
+    "no hello": (["test", "--", "true"], "it does not reply to hello"),
+    "a flag": (
+        ["test", "--random", "5", "--only", "OneSided", *PLAIN],
+        "of OneSided nothing is drawn: --only takes kinds and groups there"),
+    "what it does not answer": (
+        ["test", "--random", "5", "--only", "compare/torch", *PLAIN],
+        "of what it answers nothing is drawn"),
+    "no such file": (["judge", "no-such-file"], "cannot read no-such-file: "),
+    "a command for the list": (["list", "--", "ls"], "only check and oracle test take a command"),
+    "an impossible folder": (["export", "/dev/null/x"], "cannot write to /dev/null/x"),
+}  # fmt: skip
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("what", NO_RESULT)
+def test_without_a_result_there_is_status_2_a_sentence_and_data(what, command, tmp_path):
+    arguments, said = NO_RESULT[what]
     done = command(*arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
+    assert (done.returncode, said in done.stderr) == (2, True)
     assert "Traceback" not in done.stderr
+    if arguments[:1] in (["test"], ["judge"]):
+        junit = tmp_path / "junit.xml"
+        done = command(arguments[0], "--json", "--junit", junit, *arguments[1:])
+        data = json.loads(done.stdout)
+        assert (done.returncode, said in done.stderr) == (2, True)
+        assert (data["right"], data["of"], data["score"]) == (False, 0, None)
+        assert said in data["no_result"]
+        assert said in ElementTree.parse(junit).getroot()[0][0][0].get("message")
+
+
+def test_a_file_that_cannot_be_written_is_an_error(command):
+    done = command("test", "--junit", "no/such/folder/x", *LAZY)
+    assert (done.returncode, "cannot write no/such/folder/x" in done.stderr) == (2, True)
 
 
 def test_a_wrong_implementation_ends_with_status_1_and_gives_data(tmp_path, command):
@@ -202,47 +220,14 @@ def test_an_export_is_complete_and_has_checksums(command, tmp_path):
         assert vectors_of(file) == list(load_vectors(kind))
 
 
-# What the child does once it is asked; what is left of the runner: (its status, its last words).
-STOPS = {
-    "Ctrl-C": ("os.kill(os.getppid(), signal.SIGINT); time.sleep(60)", (2, "\nStopped.\n")),
-    "words that stdout cannot show": ("print(json.dumps({'problem': 'ü \\ud800'}))", (1, "")),
-}
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("what", STOPS)
-def test_nothing_ends_in_a_traceback(what):
-    code, left = STOPS[what]
-    hello = {"id": "hello", "protocol": 1, "name": "prüfer", "answers": ["stencil/central"]}
-    child = (
-        "import json, os, signal, sys, time\n"
-        f"input(); print({json.dumps(json.dumps(hello))}, flush=True); input(); {code}"
-    )
-    program = [*ORACLE, "test", "--only", "stencil-060", *LAZY[:-1], child]
-    # A shell lets what it starts in the background ignore Ctrl-C, the tests perhaps. The child
-    # mends that itself: Python must not run between fork and exec where JAX, for one, has threads.
-    listening = (
-        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-        "os.execv(sys.argv[1], sys.argv[1:])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", listening, *program],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
-    )
-    assert (done.returncode, done.stderr) == left
-    assert ("pr\\xfcfer passes" in done.stdout) == (done.returncode == 1)
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("arguments", [["list"], ["test", *LAZY]], ids=["list", "test"])
-def test_a_closed_output_is_not_an_error(arguments):
-    end, start = os.pipe()
-    os.close(end)
-    done = subprocess.run([*ORACLE, *arguments], stdout=start, stderr=subprocess.PIPE, text=True)
-    os.close(start)
-    assert (done.returncode, done.stderr) == (2, "")
+def test_words_that_stdout_cannot_show_are_no_traceback(monkeypatch, capsys):
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, "ascii"))
+    strange = client("stencil/central", "{'problem': 'ü \\ud800'}")
+    strange[-1] = strange[-1].replace("mine", "prüfer")
+    assert __main__.main(["oracle", "test", "--only", "stencil-060", *strange]) == 1
+    assert b"pr\\xfcfer passes" in shown.getvalue()
+    assert capsys.readouterr().err == ""
 
 
 def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
@@ -263,7 +248,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
     assert all(f"  {flag}: {note['description']}" in listed.stdout for flag, note in flags)
 
 
-def test_answer_flushes_each_reply_and_survives_nonsense():
+def test_answer_survives_nonsense(command, monkeypatch):
     lines = [
         '{"id": "hello", "ask": "hello", "protocol": 1}',
         "nonsense",
@@ -275,20 +260,27 @@ def test_answer_flushes_each_reply_and_survives_nonsense():
         '{"id": "b", "ask": "compare", "rule": "mine", "analytic": "1", "numeric": "1"}',
         json.dumps(SLOPE.request),
     ]
-    asked = "\n".join(lines) + "\n"
-    done = subprocess.run([*ORACLE, "answer"], input=asked, capture_output=True, text=True)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(lines) + "\n"))
+    done = command("answer")
     assert (done.returncode, done.stderr) == (0, "")
     replies = [json.loads(line) for line in done.stdout.splitlines()]
     assert replies[0]["answers"] == list(KINDS)
-    ids = ["hello", *[None] * 5, "a", "b", SLOPE.id]
-    assert [reply["id"] for reply in replies] == ids
+    assert [reply["id"] for reply in replies] == ["hello", *[None] * 5, "a", "b", SLOPE.id]
     assert ["problem" in reply for reply in replies] == [False, *[True] * 7, False]
     assert float(replies[-1]["slope"]) == 12.765625
 
 
-def test_the_progress_line_is_gone_at_the_end(capsys):
-    __main__._progress(3, 10)
-    __main__._progress(10, 10)
-    lines = capsys.readouterr().err.split("\r")
-    assert lines[2] == "3 of 10"
+class Terminal(io.StringIO):
+    """A stderr that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_progress_line_is_gone_at_the_end(command, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    command("test", *LAZY)
+    lines = terminal.getvalue().split("\r")
+    assert f" of {len(LAZY_GROUP)}" in lines[2]
     assert lines[-1] == ""

@@ -23,22 +23,14 @@ C = ROOT / "docs" / "examples" / "checker.c"
 RUST = ROOT / "docs" / "examples" / "checker.rs"
 
 
-@pytest.fixture(scope="module")
-def started(tmp_path_factory):
-    """Return a function that tells how to start an implementation, as it is or changed."""
-    folders = {}
-
-    def started(path, made, slips=()):
-        text = path.read_text(encoding="utf-8")
-        for old, new in slips:
-            assert old in text
-            text = text.replace(old, new)
-        if text not in folders:
-            folders[text] = tmp_path_factory.mktemp("checker")
-            (folders[text] / path.name).write_text(text, encoding="utf-8")
-        return made(folders[text] / path.name)
-
-    return started
+def started(path, made, folder, slips=()):
+    """Tell how to start an implementation, as it is or changed."""
+    text = path.read_text(encoding="utf-8")
+    for old, new in slips:
+        assert old in text
+        text = text.replace(old, new)
+    (folder / path.name).write_text(text, encoding="utf-8")
+    return made(folder / path.name)
 
 
 def python(source):
@@ -60,36 +52,6 @@ def drawn():
     return [vector_of(kind, fields) for kind, fields in draw(drawable(), 600, 31)]
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("path", "made"), LANGUAGES)
-def test_a_foreign_implementation_passes(path, made, started):
-    vectors = [*load_vectors(), *drawn()]
-    found = run(started(path, made), vectors)
-    wrong = [o for o in found.outcomes if o.status not in ("passed", "ambiguous")]
-    assert not wrong
-    assert (found.name, found.restarts, found.strays, found.ending) == (path.name, 0, 0, "")
-    assert {v.kind for v in found.declined} == {"verdict", "escalate", "whole"} - set(found.answers)
-    assert len(found.outcomes) + len(found.declined) == len(vectors)
-
-
-NOTHING_YET = tuple(
-    (f"reply = {name}(request)", 'raise RefusedError("not yet")') for name in ("forward", "torch")
-)
-IN_SIX_DIGITS = (("repr((float(f_ahead) - float(f_here)) / step)",
-                  "'%g' % ((float(f_ahead) - float(f_here)) / step)"),)  # fmt: skip
-
-
-@pytest.mark.one_in(3)
-def test_the_first_client_gets_the_score_on_its_page(started):
-    page = " ".join((ROOT / "docs" / "first_client.md").read_text(encoding="utf-8").split())
-    for slips in (NOTHING_YET, ()):
-        found = run(started(FIRST, python, slips), load_vectors())
-        assert (Summary(found).right, Summary(found).sentence in page) == (not slips, True)
-    found = run(started(FIRST, python, IN_SIX_DIGITS), load_vectors())
-    assert f"the numbers of {len(Summary(found).wrong)} vectors look right to the 6" in page
-    assert Summary(found).looks_like.startswith("right to the 6 digits that are written")
-
-
 # What a later version of the vectors may ask of a model that is never changed again.
 UNKNOWN = [
     {"ask": "magic"},
@@ -99,15 +61,38 @@ UNKNOWN = [
 ]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "made"), LANGUAGES)
-def test_a_model_replies_with_a_problem_to_an_unknown_question(path, made, started):
-    lines = [json.dumps({"id": str(n), **asked}) for n, asked in enumerate(UNKNOWN)]
-    done = subprocess.run(
-        started(path, made), input="\n".join(lines) + "\n", capture_output=True, text=True
-    )
-    replies = [json.loads(line) for line in done.stdout.splitlines()]
+def test_a_foreign_implementation_passes(path, made, tmp_path):
+    vectors = [*load_vectors(), *drawn()]
+    command = started(path, made, tmp_path)
+    found = run(command, vectors)
+    wrong = [o for o in found.outcomes if o.status not in ("passed", "ambiguous")]
+    assert not wrong
+    assert (found.name, found.restarts, found.strays, found.ending) == (path.name, 0, 0, "")
+    assert {v.kind for v in found.declined} == {"verdict", "escalate", "whole"} - set(found.answers)
+    assert len(found.outcomes) + len(found.declined) == len(vectors)
+    lines = "".join(json.dumps({"id": str(n), **ask}) + "\n" for n, ask in enumerate(UNKNOWN))
+    told = subprocess.run(command, input=lines, capture_output=True, text=True).stdout
+    replies = [json.loads(line) for line in told.splitlines()]
     assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)
+
+
+NOTHING_YET = tuple(
+    (f"reply = {name}(request)", 'raise RefusedError("not yet")') for name in ("forward", "torch")
+)
+IN_SIX_DIGITS = (("repr((float(f_ahead) - float(f_here)) / step)",
+                  "'%g' % ((float(f_ahead) - float(f_here)) / step)"),)  # fmt: skip
+
+
+def test_the_first_client_gets_the_score_on_its_page(tmp_path):
+    page = " ".join((ROOT / "docs" / "first_client.md").read_text(encoding="utf-8").split())
+    for slips in (NOTHING_YET, ()):
+        found = run(started(FIRST, python, tmp_path, slips), load_vectors())
+        assert (Summary(found).right, Summary(found).sentence in page) == (not slips, True)
+    found = run(started(FIRST, python, tmp_path, IN_SIX_DIGITS), load_vectors())
+    assert f"the numbers of {len(Summary(found).wrong)} vectors look right to the 6" in page
+    assert Summary(found).looks_like.startswith("right to the 6 digits that are written")
 
 
 def test_a_page_can_load_the_javascript_as_a_plain_script():

@@ -1,15 +1,12 @@
 """The runner survives whatever an implementation does, and blames the right vector for it."""
 
 import dataclasses
-import os
-import signal
 import sys
 import time
 
 import pytest
 
 from gradcheck_ref.oracle import runner as module
-from gradcheck_ref.oracle.commands import stopped_by_signals
 from gradcheck_ref.oracle.runner import ImplementationError, run
 from gradcheck_ref.oracle.summary import Summary
 from gradcheck_ref.oracle.vectors import load_vectors
@@ -56,7 +53,9 @@ ALL_RIGHT = {v.id: "passed" for v in VECTORS}
 
 
 def test_a_right_implementation_passes_and_is_asked_what_hello_promises():
-    found = run(child(), [*VECTORS, *CENTRAL])
+    seen = []
+    found = run(child(), [*VECTORS, *CENTRAL], progress=lambda *told: seen.append(told))
+    assert seen[-1] == (len(VECTORS), len(VECTORS))
     assert outcomes_of(found) == ALL_RIGHT
     assert found.declined == CENTRAL
     assert (found.name, found.restarts, found.strays) == ("child", 0, 0)
@@ -89,11 +88,8 @@ SURVIVED = {
     "a child of its own": ("os.system('sleep 60 &'); say(right)", "passed", ""),
     "empty lines": ("say(''); say(' '); say(right); say('')", "passed", ""),
     "a reply in pieces": (
-        "[os.write(1, bytes([b])) for b in (json.dumps(right) + '\\n').encode()]",
-        "passed",
-        "",
-    ),
-}
+        "[os.write(1, bytes([b])) for b in (json.dumps(right) + '\\n').encode()]", "passed", ""),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("table", [FATAL, SURVIVED], ids=["it ends", "it goes on"])
@@ -123,16 +119,10 @@ def test_replies_may_come_in_any_order():
     assert (outcomes_of(found), found.strays) == (ALL_RIGHT, 0)
 
 
-@pytest.fixture
-def soon(monkeypatch):
-    """Give up after a few ends: each is a process started again."""
-    monkeypatch.setattr(module, "MOST_ENDS", 8)
-
-
 # What it does instead of replying: (its code; how long it may take; the last thing said).
 HOPELESS = {
-    "it is slow": ("time.sleep(600)", {"longest": 0.4}, "the time that all of it may take is over"),
-    "it never reads": ("time.sleep(600)", {"timeout": 0.2}, "it was silent 3 times in a row"),
+    "it is slow": ("time.sleep(600)", {"longest": 0.8}, "the time that all of it may take is over"),
+    "it never reads": ("time.sleep(600)", {"timeout": 0.5}, "it was silent 3 times in a row"),
     "it always ends": ("os._exit(1)", {}, "it ended 8 times in a row without a reply"),
     "a flood of lines": ("while True: say('spam')", {}, ""),
 }
@@ -140,12 +130,15 @@ HOPELESS = {
 
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("what", HOPELESS)
-def test_a_hopeless_child_is_abandoned_and_each_vector_is_an_error(what, soon):
+def test_a_hopeless_child_is_abandoned_and_each_vector_is_an_error(what, monkeypatch):
     code, limits, said = HOPELESS[what]
+    monkeypatch.setattr(module, "MOST_ENDS", 8)  # each is a process started again
     many = [renamed(VECTORS[0], n) for n in range(2000)]  # more than a pipe holds
     before = time.monotonic()
-    found = run(child(after_hello=code), many, **limits)
+    seen = []
+    found = run(child(after_hello=code), many, **limits, progress=lambda *told: seen.append(told))
     assert time.monotonic() - before < 30
+    assert seen[-1] == (2000, 2000)
     assert (len(found.outcomes), {o.status for o in found.outcomes}) == (2000, {"error"})
     assert found.outcomes[-1].why.endswith(said and f"not asked: {said}")
 
@@ -161,6 +154,8 @@ LEAVING = {
     "words, late": ("time.sleep(0.1); say('bye')", WHOLE, 1, ""),
     "no end": ("time.sleep(60)", WHOLE, 0, ""),
     "a line of two million bytes": ("os.write(1, b'x' * 2000000)", WHOLE, 1, ""),
+    "words, for ever": ("while True: print('bye')", WHOLE, range(1, 200_000), ""),
+    "empty lines, for ever": ("while True: print()", WHOLE, 0, ""),
 }
 
 
@@ -168,37 +163,15 @@ LEAVING = {
 @pytest.mark.parametrize("what", LEAVING)
 def test_misbehavior_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]
-    command = child()
+    command, before = child(), time.monotonic()
     found = run([*command[:-1], f"{command[-1]}\n{code}\n"], VECTORS)
-    assert (outcomes_of(found), found.strays) == (outcomes, strays)
+    assert time.monotonic() - before < 10
+    assert outcomes_of(found) == outcomes
+    assert found.strays in (strays if isinstance(strays, range) else [strays])
     assert found.ending.startswith(ending)
     assert bool(found.ending) == bool(ending)
     assert Summary(found).right == (outcomes is WHOLE and not strays and not ending)
     assert ("protocol error" in Summary(found).sentence) == bool(strays or ending)
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("line", ["bye", ""], ids=["words", "empty lines"])
-def test_a_child_that_never_stops_printing_is_cut_off(line):
-    command = child()
-    before = time.monotonic()
-    found = run([*command[:-1], f"{command[-1]}\nwhile True: print({line!r})\n"], VECTORS)
-    assert time.monotonic() - before < 10
-    assert outcomes_of(found) == ALL_RIGHT
-    assert 0 < found.strays < 200_000 or not line
-
-
-@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_signal_ends_the_child_too(name, tmp_path):
-    alive = tmp_path / "alive"
-    kill = f"import signal; os.kill(os.getppid(), signal.{name}); time.sleep(60)"
-    before = signal.getsignal(getattr(signal, name))
-    with pytest.raises(KeyboardInterrupt), stopped_by_signals():
-        run(child(kill, f"open({str(alive)!r}, 'w').write(str(os.getpid()))"), VECTORS)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(alive.read_text()), 0)
-    assert signal.getsignal(getattr(signal, name)) == before
 
 
 def test_a_single_crash_is_reported_though_all_replies_are_right(tmp_path):
@@ -218,16 +191,13 @@ NO_HELLO = {
     "no JSON": ("print('Loading ...')", r"is not JSON: .* It is: Loading .* belongs on stderr"),
     "an echo": ("print(line)", "has no answers and no name"),
     "another protocol": (
-        "print(line.replace('\"protocol\": 1', '\"protocol\": 2'))",
-        '"protocol": 1',
-    ),
+        "print(line.replace('\"protocol\": 1', '\"protocol\": 2'))", '"protocol": 1'),
     "answers of another kind": (
         "print(line.replace('ask', 'name').replace('}', ', \"answers\": [\"magic\"]}'))",
-        "none of that is asked",
-    ),
+        "none of that is asked"),
     "too much": ("print('x' * 2000000)", "more than 1000000 bytes"),
     "empty lines, for ever": ("[print() for _ in iter(int, 1)]", "no reply to hello within 0.5 s"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.one_in(3)
@@ -237,15 +207,6 @@ def test_without_a_right_hello_there_is_nothing_to_judge(what):
     timeout = 0.5 if "within 0.5 s" in said else 10
     with pytest.raises(ImplementationError, match=said):
         run([sys.executable, "-I", "-S", "-c", HELLO.format(code)], VECTORS, timeout=timeout)
-
-
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("after_hello", ["pass", "os._exit(1)"], ids=["complete", "abandoned"])
-def test_the_progress_reaches_the_total(after_hello, soon):
-    seen = []
-    asked = [*VECTORS, *CENTRAL]
-    run(child(after_hello=after_hello), asked, progress=lambda *told: seen.append(told))
-    assert seen[-1] == (len(VECTORS), len(VECTORS))
 
 
 def renamed(vector, n):

@@ -11,7 +11,8 @@ from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.protocol import answer
 from gradcheck_ref.oracle.vectors import load_vectors, vector_of
 
-KINDS = ("stencil", "compare", "escalate", "verdict", "whole")
+# How many are asked, of each kind: verdicts take long.
+COUNTS = {"stencil": 40, "compare": 40, "escalate": 40, "verdict": 12, "whole": 12}
 
 
 @with_all_digits
@@ -27,10 +28,11 @@ def moved(kind, count):
             yield vector_of(kind, before), vector_of(kind, {**fields, "id": f"{k}"})
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_right_answer_is_right_in_other_units_too(kind):
-    pairs = list(moved(kind, 40))
-    assert len(pairs) > 30
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize(("kind", "count"), COUNTS.items())
+def test_a_right_answer_is_right_in_other_units_too(kind, count):
+    pairs = list(moved(kind, count))
+    assert len(pairs) > 0.75 * count
     for _, vector in pairs:
         assert judge(vector, answer(vector.request)).status == "passed", vector
 
@@ -48,14 +50,8 @@ def test_the_frozen_answer_is_wrong_in_other_units(kind):
 
 def test_every_flag_comes_before_one_comes_again():
     groups = {"compare/torch", "stencil/central"}
-    of = [v for v in load_vectors() if v.counts and v.group in groups]
-    assert {v.id for v in of} == {
-        v["id"]
-        for kind in ("compare", "stencil")
-        for v in frozen(kind)
-        if v["group"] in groups and v["result"] != "acceptable"
-    }
-    traps = {(v.group, flag) for v in of for flag in v.flags}
+    asked = [v for v in load_vectors() if v.counts and v.group in groups]
+    traps = {(v.group, flag) for v in asked for flag in v.flags}
     met = {
         (vector["group"], flag)
         for vector in itertools.islice(with_every_trap(groups, Random(1)), len(traps))

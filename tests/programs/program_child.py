@@ -2,6 +2,8 @@
 
 import sys
 
+from gradcheck_ref import __main__
+
 # f(w, b) = b sum(sin(c w)) + b^2, without NumPy: it starts in 20 ms. Words in capitals are places
 # where a test puts a statement of its own.
 CODE = """
@@ -208,3 +210,13 @@ def vector_child(wrong=1):
 
 def _python(code):
     return [sys.executable, "-I", "-S", "-c", code]
+
+
+def check(command, *options):
+    """Check a program as a user does on the command line; return the exit status."""
+    return __main__.main(["check", *map(str, options), "--", *command])
+
+
+def noting(log, command):
+    """Return a command that notes in a file what the program is sent."""
+    return ["sh", "-c", 'log=$1; shift; tee "$log" | "$@"', "sh", str(log), *command]

@@ -15,13 +15,12 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
-from program_child import child, large_child, products_child, vector_child
+from program_child import check, child, large_child, noting, products_child, vector_child
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import from_command
 from gradcheck_ref.compat.torch import GradcheckError, gradcheck
 from gradcheck_ref.conversation import left_behind
-from gradcheck_ref.conversation.child import Child
 from gradcheck_ref.conversation.messages import Message, Reply, document, words
 from gradcheck_ref.programs import asking, table
 from gradcheck_ref.programs.description import ProgramError
@@ -46,10 +45,17 @@ def schema():
 SCHEMA = schema()
 
 
+CHECKS = {
+    "gradient": lambda f: check_gradient(f, f.inputs, f.gradient),
+    "vjp": lambda f: check_vjp(f, f.inputs),
+    "jvp": lambda f: check_jvp(f, f.inputs),
+}
+
+
 def checked(command, **how):
     """Return the report of a check of the gradient, and what was noted."""
     with from_command(command, **how) as f:
-        return check_gradient(f, f.inputs, f.gradient), f.notes
+        return CHECKS["gradient"](f), f.notes
 
 
 # --- one table -------------------------------------------------------------------------------
@@ -112,31 +118,22 @@ def by_file(monkeypatch):
     monkeypatch.setattr(asking, "MOST_AS_TEXT", 20)
 
 
-def sent(monkeypatch):
-    """Return the requests that are sent from now on, as they come."""
-    requests, say = [], Child.say
-
-    def note(self, line):
-        requests.append(json.loads(line))
-        say(self, line)
-
-    monkeypatch.setattr(Child, "say", note)
-    return requests
+def asked_in(log):
+    """Return the requests that were noted."""
+    return [json.loads(line) for line in log.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("by_file")
 @pytest.mark.parametrize("made", [child, large_child, products_child])
-def test_requests_and_replies_match_the_schema(made, monkeypatch):
-    requests = sent(monkeypatch)
-    with from_command(made()) as f:
-        if made is products_child:
-            check_vjp(f, f.inputs)
-            check_jvp(f, f.inputs)
-        else:
-            check_gradient(f, f.inputs, f.gradient)
-    asks = {"vjp", "jvp"} if made is products_child else {"gradient"}
-    said = {(r["ask"], *map(str, r.get("points", [""])[0])): r for r in requests}
-    assert {ask for ask, *_ in said} == {"hello", "describe", "value"} | asks
+def test_requests_match_the_schema(made, tmp_path):
+    log = tmp_path / "log"
+    with from_command(noting(log, made())) as f:
+        for what in f.answers:
+            CHECKS[what](f)
+        asks = {"hello", "describe", "value", *f.answers}
+    said = {(r["ask"], *map(str, r.get("points", [""])[0])): r for r in asked_in(log)}
+    assert {ask for ask, *_ in said} == asks
     for (ask, *_), request in said.items():
         told = {key: value for key, value in request.items() if key not in ("id", "ask")}
         assert ASKED[ask].wrong(told, "it") == ""
@@ -155,6 +152,11 @@ WRONG_REPLIES = {
     "an empty batch": (
         "hello", {"protocol": 1, "name": "a", "answers": ["value"], "batch": 0}, "batch is 0"),
     "another protocol": ("hello", {"protocol": 2, "name": "a", "answers": ["value"]}, "not 1"),
+    "a list with a word": ("value", {"values": [["x"]]}, 'values[0][0] is "x"'),
+    "a word for an output": ("value", {"values": [{"y": "x"}]}, 'values[0].y is "x"'),
+    "a number for a file": ("value", {"values": [{"file": 3}]}, "values[0].file is 3"),
+    "no values": ("value", {}, "the reply has no values"),
+    "a blank refusal": ("value", {"refused": " "}, 'refused is " ": say it in words'),
 }  # fmt: skip
 
 
@@ -162,17 +164,6 @@ WRONG_REPLIES = {
 def test_a_wrong_reply_is_refused_by_table_and_schema(kind, reply, said):
     assert said in REPLIES[kind].wrong(reply, "the reply")
     assert not validator(f"reply_{kind}").is_valid({"id": "1", **reply})
-
-
-def test_a_whole_number_may_be_written_as_a_float():
-    # As where a language has no other numbers. JSON Schema takes it for an integer, too.
-    describe = {"inputs": [{"name": "w", "shape": [2.0, 3.0]}]}
-    hello = {"protocol": 1.0, "name": "a", "answers": ["value"], "batch": 4.0}
-    assert validator("reply_describe").is_valid({"id": "1", **describe})
-    assert validator("reply_hello").is_valid({"id": "1", **hello})
-    floats = child(hello="reply['batch'] = 4.0", describe="w['shape'] = [2.0, 3.0]")
-    report, notes = checked(floats)
-    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
 
 
 # --- the same check --------------------------------------------------------------------------
@@ -210,12 +201,29 @@ def numbers(report):
     return json.dumps(report.to_dict(entries=True))
 
 
+# --- files -----------------------------------------------------------------------------------
+
+MAPPED = """
+import mmap
+maps = {}
+def read(said):
+    if isinstance(said, list):
+        return [float(v) for v in said]
+    if said["file"] not in maps:
+        with open(said["file"], "rb") as file:
+            maps[said["file"]] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return struct.unpack("<%dd" % N, maps[said["file"]])
+
+def written("""
+
+
 @pytest.mark.usefixtures("by_file")
-def test_files_give_the_same_numbers_as_text():
-    (text, _), (files, notes) = checked(large_child(files=False)), checked(large_child())
-    assert numbers(text) == numbers(files)
-    assert notes == []
-    assert files.certificate is not None
+def test_files_give_the_same_numbers_as_text_though_a_program_keeps_them_mapped():
+    text, _ = checked(large_child(files=False))
+    assert text.certificate is not None
+    for slips in ([], [("def written(", MAPPED)]):
+        files, notes = checked(large_child(slips=slips))
+        assert (numbers(files), notes) == (numbers(text), [])
 
 
 def forms(requests):
@@ -224,55 +232,60 @@ def forms(requests):
     return ["file" in point["whole"]["w"] for point in points]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("size", "reads", "expected"),
-    [(10_000, True, False), (10_001, True, True), (10_001, False, False)],
+    [(10_001, True, True), (10_001, False, False), (10_000, True, False)],
 )
 def test_only_large_arrays_are_in_files_for_a_program_that_reads_them(
-    size, reads, expected, monkeypatch
+    size, reads, expected, tmp_path
 ):
-    requests = sent(monkeypatch)
-    with from_command(large_child(reads, size=size)) as f:
+    log = tmp_path / "log"
+    with from_command(noting(log, large_child(reads, size=size))) as f:
         f(**f.inputs)
         f.many([(f.inputs["w"] + 1,)])
-    first, *others = forms(requests)
+    first, *others = forms(asked_in(log))
     assert first is expected
     assert others == ([False, True] if expected else [False])  # the first as text as well, once
 
 
-@pytest.mark.usefixtures("by_file")
-def test_a_program_that_misreads_files_is_detected():
-    said = "it misreads files: it gives .* first with w.* A file has the entries row by row"
-    with pytest.raises(ProgramError, match=said):
-        checked(large_child(slips=[('unpack("<%dd"', 'unpack(">%dd"')]))
+SWAPPED = ('unpack("<', 'unpack(">')
+LIMITED = ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")
 
 
-@pytest.mark.usefixtures("by_file")
-def test_a_misread_file_without_a_value_gives_advice_on_the_file_format():
-    slips = [('unpack("<', 'unpack(">'), ("c * math.tanh(v)", "c * math.acos(min(v, 1.5) / 2)")]
-    said = r"(?s)no value at the first point: .* little-endian numbers"
-    with pytest.raises(ProgramError, match=said):
-        checked(large_child(slips=slips))
+def noisy(noise):
+    """Return the changes that add noise to f."""
+    return [("import json", "import random, json"), ("return sum(", f"return {noise} + sum(")]
+
+
+# How a program reads a file, and its f: (what is changed; the exit status; what is said)
+READ = {
+    "misread": ([SWAPPED], 2, "it misreads files: it gives .* first with w.* A file has"),
+    "misread, and no value": (
+        [SWAPPED, LIMITED], 2, "no value at the first point: .* little-endian numbers"),
+    "noise": (noisy("1e-4 * random.random()"), 3, "UNSURE"),
+    "noise in the last digits": (noisy("1e-12 * random.randint(0, 1)"), 0, "PASS"),
+}  # fmt: skip
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.usefixtures("by_file")
-@pytest.mark.parametrize("noise", ["1e-4 * random.random()", "1e-12 * random.randint(0, 1)"])
-def test_noise_is_not_mistaken_for_a_misread_file(noise):
-    noisy = [("return sum(", f"return {noise} + sum("), ("import json", "import random, json")]
-    report, notes = checked(large_child(slips=noisy))
-    assert report.verdict in ("unsure", "pass")
-    assert notes == []
-
-
-# --- the folder ------------------------------------------------------------------------------
+@pytest.mark.parametrize("what", READ)
+def test_a_program_that_misreads_files_is_detected_and_noise_is_no_mistake(what, capsys):
+    slips, status, said = READ[what]
+    assert check(large_child(slips=slips)) == status
+    told = " ".join("".join(capsys.readouterr()).split())
+    assert re.search(said, told)
+    assert ("misreads" in told) == (what == "misread")
 
 
 @pytest.mark.usefixtures("by_file")
-def test_files_are_private_and_gone_when_the_function_is_closed(monkeypatch):
-    requests = sent(monkeypatch)
-    with from_command(large_child()) as f, from_command(large_child()) as g:
+def test_files_are_private_and_gone_when_the_function_is_closed(tmp_path):
+    logs = tmp_path / "one", tmp_path / "other"
+    one, other = (from_command(noting(log, large_child())) for log in logs)
+    with one as f, other as g:
         assert f(**f.inputs) == g(**g.inputs)
+        requests = [request for log in logs for request in asked_in(log)]
         in_files = [r["points"][0]["whole"]["w"] for r in requests if forms([r]) == [True]]
         paths = {Path(w["file"]) for w in in_files}
         assert len({path.parent for path in paths}) == 2  # one of each
@@ -291,71 +304,28 @@ def test_without_shared_memory_files_are_in_the_temporary_folder(monkeypatch, tm
         (folder,) = tmp_path.iterdir()
         assert list(folder.iterdir()) != []
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.usefixtures("by_file")
-def test_the_folder_of_a_crashed_program_is_removed(monkeypatch, tmp_path):
-    monkeypatch.setattr(left_behind, "MEMORY", str(tmp_path))
     with pytest.raises(ProgramError, match="ended"):
         checked(large_child(slips=[("[c / math.cosh", "os._exit(3) or [c / math.cosh")]))
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 def test_the_folder_is_removed_if_python_is_killed(tmp_path):
+    log = tmp_path / "log"
     source = (
         "import os, sys; from gradcheck_ref.programs import asking; asking.MOST_AS_TEXT = 20;"
         "from gradcheck_ref.adapters import from_command;"
-        "f = from_command(sys.argv[1:]); f(**f.inputs);"
-        "print(f._first.program.folder.path, flush=True); os.kill(os.getpid(), 9)"
+        "f = from_command(sys.argv[1:]); f(**f.inputs); os.kill(os.getpid(), 9)"
     )
-    command = [sys.executable, "-c", source, *large_child()]
-    folder = Path(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout.strip())
+    subprocess.run([sys.executable, "-c", source, *noting(log, large_child())])
+    (first, *_) = [r for r in asked_in(log) if forms([r]) == [True]]
+    folder = Path(first["points"][0]["whole"]["w"]["file"]).parent
     until = time.monotonic() + 10
     while folder.exists() and time.monotonic() < until:
         time.sleep(0.05)
     assert folder.name.startswith("gradcheck-ref-")
     assert not folder.exists()
-
-
-@pytest.mark.usefixtures("by_file")
-def test_a_file_is_overwritten_in_place_and_can_stay_mapped():
-    mapped = """
-import mmap
-maps = {}
-def read(said):
-    if isinstance(said, list):
-        return [float(v) for v in said]
-    if said["file"] not in maps:
-        with open(said["file"], "rb") as file:
-            maps[said["file"]] = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return struct.unpack("<%dd" % N, maps[said["file"]])
-
-def written("""
-    report, _ = checked(large_child(slips=[("def written(", mapped)]))
-    assert numbers(report) == numbers(checked(large_child())[0])
-
-
-# A second input, which is not moved; and a look at the time of its file, which is to stay.
-CONSTANT = [
-    ('"inputs"] = [', '"inputs"] = [{"name": "c", "shape": [N], "constant": True, '
-     '"default": [repr(v) for v in C]}, '),
-    ('repr(value(read(p["whole"]["w"])))',
-     'repr(look(p["whole"]["c"]) or value(read(p["whole"]["w"])))'),
-    ("\ndef value(", """
-times = set()
-def look(said):
-    times.update([os.stat(said["file"]).st_mtime_ns] if "file" in said else [])
-    assert len(times) == 1
-
-def value("""),
-]  # fmt: skip
-
-
-@pytest.mark.usefixtures("by_file")
-def test_an_input_that_is_not_moved_is_written_once():
-    report, notes = checked(large_child(slips=CONSTANT))
-    assert (report.verdict, report.compared, notes) == ("pass", 100, [])
 
 
 @pytest.mark.usefixtures("by_file")
@@ -368,23 +338,19 @@ def test_numbers_in_a_file_have_the_dtype_of_the_input():
         assert f(**f.inputs) == g(**g.inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_file")
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_values_upstreams_and_tangents_come_and_go_in_files(wrong):
     with from_command(vector_child(wrong)) as f:
         w = f.inputs["w"]
         np.testing.assert_allclose(f(w), w * np.sin(w), rtol=1e-15)
-        reports = [check(f, f.inputs) for check in (check_vjp, check_jvp)]
+        reports = [CHECKS[what](f) for what in f.answers]
     expected = "pass" if wrong == 1 else "fail"
     assert [report.verdict for report in reports] == [expected] * 2
 
 
-def test_a_batch_of_large_points_is_small(monkeypatch):
-    monkeypatch.setattr(asking, "REQUEST", 3 * 8 * 100)
-    requests = sent(monkeypatch)
-    report, _ = checked(large_child())
-    sizes = {len(r["points"]) for r in requests if r["ask"] == "value"}
-    assert (report.verdict, max(sizes)) == ("pass", 3)
+# --- a team ----------------------------------------------------------------------------------
 
 
 def test_a_program_that_lists_old_forms_gets_a_note_and_is_checked():
@@ -394,12 +360,7 @@ def test_a_program_that_lists_old_forms_gets_a_note_and_is_checked():
     assert note.startswith("its hello lists base64 and lines, no longer in use. Large")
 
 
-def test_a_reply_in_an_old_form_is_refused_with_advice():
-    old = ('reply["gradient"] = ', 'reply["gradient"] = {"base64": "AAAA"}; ')
-    with pytest.raises(ProgramError, match=r"Base64 is no longer read\. Large arrays now go in"):
-        checked(large_child(files=False, slips=[old]))
-
-
+@pytest.mark.slow
 def test_any_number_of_programs_gives_the_same_numbers():
     one, _ = checked(large_child(batch=4))
     many, notes = checked(large_child(batch=4), workers=3)
@@ -421,25 +382,15 @@ def test_chosen_inputs_are_moved_and_others_stay():
     assert (report.verdict, report.entries) == ("fail", 1)
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("name", ["lambda", "self", "upstream", "f", "points", "0", "b-1", "θ"])
-def test_an_input_may_have_any_name(name):
-    command = child(
-        describe=f"b['name'] = {name!r}",
-        before=f"read = lambda p: ([*map(float, p['whole']['w'])], float(p['whole'][{name!r}]))",
-        reply=f"reply['gradient'][{name!r}] = reply['gradient'].pop('b')",
-    )
-    report, notes = checked(command)
-    assert (report.verdict, report.compared, notes) == ("pass", 7, [])
-
-
-def test_another_point_may_be_given():
+def test_another_point_may_be_given_and_goes_along_to_another_process():
     with from_command(child(), point={"b": 2.0}) as f:
         assert f(**f.inputs) == pytest.approx(here(W, 2.0), rel=1e-15)
         assert f.inputs["b"] == 2.0
         with from_command(child(), inputs=["w"], point=f.point) as held:
             assert list(held.inputs) == ["w"]
             assert held(W) == f(W, 2.0)
+        with pickle.loads(pickle.dumps(f)) as again:  # which starts a program of its own
+            assert (again(W, B), again.inputs["b"]) == (f(W, B), 2.0)
 
 
 def test_a_constant_is_accepted_unchanged_or_refused():
@@ -453,31 +404,12 @@ def test_a_constant_is_accepted_unchanged_or_refused():
             from_command(whole, point={"w": w})
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        ("[values[0], '1']", r"its value of f has shape \(2,\), but should have \(\)"),
-        ("{'a': '1', 'b': '2'}", "its value is an object with a, b"),
-    ],
-    ids=["two numbers", "other names"],
-)
-def test_more_than_one_number_takes_a_description(value, said):
-    with pytest.raises(ProgramError, match=f"{said}.*describe the outputs"):
-        checked(child(value=f"reply['values'] = [{value}]"))
-
-
 def test_a_program_need_not_describe_itself():
     silent = child(hello="reply['answers'] = ['value', 'gradient']")
     report, _ = checked(silent, point={"w": W.tolist(), "b": 1})
     assert (report.verdict, report.entries) == ("pass", 7)
     with pytest.raises(ValueError, match="give a point"):
         from_command(silent)
-
-
-def test_the_function_can_be_sent_to_another_process_which_starts_its_own():
-    with from_command(child(), point={"b": 2.0}) as f, pickle.loads(pickle.dumps(f)) as again:
-        assert again(W, B) == f(W, B)
-        assert again.inputs["b"] == 2.0
 
 
 @pytest.mark.slow
@@ -501,6 +433,7 @@ BAD_ARGUMENTS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("given", "said"), BAD_ARGUMENTS.values(), ids=BAD_ARGUMENTS)
 def test_bad_arguments_are_refused(given, said):
     with pytest.raises(ValueError, match=said):
@@ -541,10 +474,3 @@ def test_products_of_several_outputs_are_checked():
         assert report.worst.name == "d y[1] / d x[0]"  # by the names that the program describes
         assert report.pairs[-1].output.name == "z"
         assert check_jvp(f, f.inputs, vjp=f.vjp).verdict == "fail"  # not adjoint
-
-
-def test_a_jvp_of_the_wrong_shape_fails_like_a_gradient():
-    with from_command(products_child(jvp="del reply['jvp']['y']")) as f:
-        report = check_jvp(f, f.inputs)
-    assert (report.verdict, report.reason) == ("fail", "shape")
-    assert "gives shape () instead of (2,), ()" in " ".join(str(report).split())

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from each import each
+from zoo_reports import checked
 from zoo_slopes import (
     RIGHT,
     WRONG,
@@ -15,76 +15,50 @@ from zoo_slopes import (
     worst_error,
 )
 
-from gradcheck_ref import check_vjp
-from gradcheck_ref.zoo.wild import WILD, wild_cases
+from gradcheck_ref.zoo.wild import WILD
 
 
-class Named:
-    """A museum piece at one of its points, with a name for a test that fails."""
-
-    def __init__(self, wild, point):
-        self.wild, self.case = wild, wild.case(point)
-        self.name = f"{wild.id} at {point}"
-
-
-def of_points(*kinds):
-    """Try a test with every museum piece, at each of its points of these kinds."""
-    return each(
-        "piece",
-        lambda: (
-            Named(wild, getattr(wild, kind))
-            for wild in WILD
-            for kind in kinds
-            if getattr(wild, kind)
-        ),
-    )
+def pieces(*kinds):
+    """Yield every museum piece at each of its points of these kinds, with a name."""
+    for wild in WILD:
+        for kind in kinds:
+            if point := getattr(wild, kind):
+                yield f"{wild.id}, {kind}", wild.case(point)
 
 
 def test_the_museum_has_enough_bugs_from_many_projects():
     assert len(WILD) >= 60
+    assert len({wild.id for wild in WILD}) == len(WILD)
     assert len({wild.source.where.split()[0] for wild in WILD}) >= 30
 
 
-def test_ids_are_unique_and_well_formed():
-    ids = [wild.id for wild in WILD]
-    assert len(set(ids)) == len(ids)
-    assert not [name for name in ids if not re.fullmatch(r"[a-z0-9.-]+/[a-z0-9-]+", name)]
+def test_a_source_can_be_looked_up_and_says_why_the_bug_went_unnoticed():
+    for wild in WILD:
+        where, year, lived = wild.source
+        said = f"{wild.id}: {where}, {year}, {lived}, {wild.unnoticed}"
+        assert re.fullmatch(r"[a-z0-9.-]+/[a-z0-9-]+", wild.id), said
+        assert re.fullmatch(r"[\w.-]+/[\w.-]+ (issue \d+|pull \d+|commit [0-9a-f]{7})", where), said
+        assert 2005 <= year <= 2026, said
+        assert not lived or re.search(r"\d (year|month|day)s?|open|since it was written", lived), (
+            said
+        )
+        assert re.fullmatch(r"[A-Z\w].{,88}\.", wild.unnoticed), said
 
 
-@pytest.mark.parametrize("wild", WILD, ids=lambda wild: wild.id)
-def test_a_source_can_be_looked_up(wild):
-    where, year, lived = wild.source
-    assert re.fullmatch(r"[\w.-]+/[\w.-]+ (issue \d+|pull \d+|commit [0-9a-f]{7})", where)
-    assert 2005 <= year <= 2026
-    assert not lived or re.search(r"\d (year|month|day)s?|open|since it was written", lived)
+def test_the_right_derivative_is_right():
+    for name, case in pieces("shows", "hides"):
+        # One is steeper than Richardson's shortest step; others refuse complex numbers.
+        analytic = name.startswith("stan/log-sum-exp,")
+        numeric = numeric_jacobian(case, case.f, analytic=analytic)
+        assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT, name
 
 
-def test_each_bug_says_in_a_sentence_why_it_went_unnoticed():
-    assert not [wild.id for wild in WILD if not re.fullmatch(r"[A-Z\w].*\.", wild.unnoticed)]
-    assert not [wild.id for wild in WILD if len(wild.unnoticed) > 90]
-
-
-@of_points("shows", "hides")
-def test_the_right_derivative_is_right(piece):
-    case = piece.case
-    # One is steeper than Richardson's shortest step; others refuse complex numbers.
-    analytic = piece.wild.id == "stan/log-sum-exp"
-    numeric = numeric_jacobian(case, case.f, analytic=analytic)
-    assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT
-
-
-@of_points("shows")
-def test_the_wrong_derivative_is_wrong_at_the_showing_point(piece):
-    case = piece.case
-    wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
-    assert not worst_error(wrong, right) <= WRONG  # NaN is wrong as well
-
-
-@of_points("hides")
-def test_the_wrong_derivative_is_right_at_the_hiding_point(piece):
-    case = piece.case
-    wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
-    assert worst_error(wrong, right) <= RIGHT
+def test_the_wrong_derivative_is_wrong_where_it_shows_and_right_where_it_hides():
+    for name, case in pieces("shows", "hides"):
+        wrong, right = (claimed_jacobian(case, vjp) for vjp in (case.bugs[0].vjp, case.vjp))
+        error = worst_error(wrong, right)
+        # NaN is wrong as well.
+        assert not error <= WRONG if name.endswith("shows") else error <= RIGHT, name
 
 
 def test_an_ordinary_point_has_the_shapes_of_the_showing_one():
@@ -93,20 +67,6 @@ def test_an_ordinary_point_has_the_shapes_of_the_showing_one():
         assert [x.shape for x in point] == [x.shape for x in wild.shows], wild.id
         assert differentiable(wild.case(point)) == differentiable(wild.case(wild.shows)), wild.id
         assert all(np.isfinite(y).all() for y in as_tuple(wild.f(*point))), wild.id
-
-
-def check(case, vjp):
-    inputs = case.inputs if len(case.inputs) > 1 else case.inputs[0]
-    return check_vjp(case.f, inputs, vjp)
-
-
-@pytest.mark.slow
-@of_points("shows", "hides")
-def test_the_check_refuses_the_wrong_derivative_and_never_the_right_one(piece):
-    case, wrong = piece.case, piece.case.bugs[0].vjp
-    assert check(case, case.vjp).verdict != "fail"
-    if piece.case.inputs is piece.wild.shows:
-        assert check(case, wrong).verdict == "fail"
 
 
 # What the check says a wrong derivative looks like, where that is not what the zoo has a word for.
@@ -140,9 +100,13 @@ SAID = {
 }  # fmt: skip
 
 
-def test_every_bug_of_the_museum_gets_its_diagnosis():
-    found = {}
-    for case in wild_cases():
-        diagnoses = check(case, case.bugs[0].vjp).diagnoses
-        found[case.bugs[0].id] = diagnoses[0].kind if diagnoses else "unknown"
-    assert found == {wild.id: SAID.get(wild.id, wild.looks) for wild in WILD}
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize("wild", WILD, ids=lambda wild: wild.id)
+def test_a_bug_is_refused_with_its_diagnosis_and_the_right_derivative_is_not(wild):
+    for point in filter(None, (wild.shows, wild.hides)):
+        case = wild.case(point)
+        assert checked(case, case.vjp).verdict != "fail"
+    case = wild.case(wild.shows)
+    report = checked(case, case.bugs[0].vjp)
+    found = report.diagnoses[0].kind if report.diagnoses else "unknown"
+    assert (report.verdict, found) == ("fail", SAID.get(wild.id, wild.looks))

@@ -89,10 +89,10 @@ def shifted(case, k, index, step):
     return inputs
 
 
-def complex_step(f, case, k, index):
-    """Derivative of every output along one entry: Im f(x + ih) / h, exact to rounding."""
+def complex_step(f, case, k, index, unit=1):
+    """Derivative of every output along one real entry: Im f(x + ih) / h, exact to rounding."""
     h = 1e-30
-    return [np.imag(y) / h for y in as_tuple(f(*shifted(case, k, index, 1j * h)))]
+    return [np.imag(y) / h for y in as_tuple(f(*shifted(case, k, index, 1j * h * unit)))]
 
 
 def richardson(f, case, k, index, unit=1.0):
@@ -124,21 +124,14 @@ def numeric_jacobian(case, f, *, analytic=True):
     result = []
     for k in differentiable(case):
         x = case.inputs[k]
+        slope = complex_step if analytic and x.dtype.kind != "c" else richardson
+        units = (1, 1j) if x.dtype.kind == "c" else (1,)
         J = np.zeros((len(upstreams), *x.shape), x.dtype)
         for index in np.ndindex(x.shape):
-            if x.dtype.kind == "c":
-                along = [
-                    (1, richardson(f, case, k, index)),
-                    (1j, richardson(f, case, k, index, 1j)),
-                ]
-            elif not analytic:
-                along = [(1, richardson(f, case, k, index))]
-            else:
-                along = [(1, complex_step(f, case, k, index))]
-            for row, upstream in enumerate(upstreams):
-                J[(row, *index)] = sum(
-                    unit * contract(upstream, tuple(slopes)) for unit, slopes in along
-                )
+            for unit in units:
+                along = tuple(slope(f, case, k, index, unit))
+                for row, upstream in enumerate(upstreams):
+                    J[(row, *index)] += unit * contract(upstream, along)
         result.append(J)
     return result
 
