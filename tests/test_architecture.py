@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 from docstrings import faults_of, names_in, section
-from road import length_of
 
 import gradcheck_ref
 
@@ -41,15 +40,6 @@ class Row:
 
 GROUND = "arguments around structure structure.*"
 CHECK = "check check.*"
-KNOBS = "check.knobs check.words check.decimals check.results"
-CALL = f"{KNOBS} check.call check.call.*"
-MEASURE = f"{CALL} check.measure check.measure.*"
-CLAIM = f"{MEASURE} check.claim check.claim.*"
-JUDGE = f"{CLAIM} check.judge check.judge.*"
-MISTAKES = "check.mistakes check.mistakes.*"
-DIAGNOSE = f"{MISTAKES} check.diagnose check.diagnose.*"
-HIDES = "check.hides check.hides.*"
-REPORT = "check.report check.report.*"
 TALK = "conversation conversation.*"
 ORACLE = f"{TALK} oracle.* oracle.generate.*"
 LAW = [
@@ -65,34 +55,10 @@ LAW = [
     Row("stage5_*", f"{GROUND} stage[1234]_*"),
     Row("staircase", "arguments stage?_* zoo zoo.*",
         because="it turns the stages into judges, of the zoo"),
-    Row("check.words", "", others="", because="every sentence of the check may need it"),
-    Row(KNOBS, f"{GROUND} check.words", because="every room of the check may stand on it"),
-    Row("check.call check.call.*", f"{GROUND} {CALL}",
-        because="f is called before anything is known of lines or claims"),
-    Row("check.measure check.measure.*", f"{GROUND} stage?_* {MEASURE}",
-        because="what is measured knows of no claim"),
-    Row("check.claim check.claim.*", f"{GROUND} {CLAIM}",
-        because="what is claimed is known before it is judged"),
-    Row("check.judge check.judge.*", f"{GROUND} stage?_* {JUDGE}",
-        because="what is judged has been measured, and is not worded yet"),
-    Row(MISTAKES, MISTAKES,
+    Row("check.mistakes check.mistakes.*", "check.mistakes check.mistakes.*",
         because="a table of mistakes is about arrays, whoever judges them"),
-    Row("check.diagnose check.diagnose.*", f"{GROUND} {KNOBS} {DIAGNOSE} check.judge.looks",
-        because="a diagnosis is made of results, and calls nothing"),
-    Row("check.hides.running", "", others="", because="the plugin may look at it at any time"),
-    Row(HIDES, f"{GROUND} {JUDGE} {DIAGNOSE} {HIDES}",
-        because="what may hide is judged by what was measured, and calls nothing"),
-    Row(REPORT, f"{GROUND} {KNOBS} {DIAGNOSE} {HIDES} {REPORT}",
-        inside_functions="matplotlib",
-        because="a report words what was judged and diagnosed, and calls nothing"),
-    Row("check.combinations", f"{GROUND} {JUDGE}",
-        because="combinations of outputs are judged as outputs are"),
-    Row("check.examine", f"{GROUND} {JUDGE} {HIDES} {REPORT} check.combinations",
-        because="the order of events is above all that happens"),
-    Row("check.gradient check.products check.jacobian", f"{GROUND} {CLAIM} {REPORT} check.examine",
-        because="what people call is above all rooms"),
-    Row("check", f"check.gradient check.products check.jacobian {HIDES} {REPORT}",
-        because="it only gives the names"),
+    Row(CHECK, f"{GROUND} stage?_* {CHECK}", inside_functions="matplotlib",
+        because="the check is built on the stages, and knows nothing that is built on it"),
     Row("compat compat.*", f"{GROUND} stage?_* {CHECK} compat compat.*",
         inside_functions="matplotlib", because="the peers' functions are built on the check"),
     Row("programs programs.*", f"{GROUND} {CHECK} {TALK} programs.*",
@@ -266,8 +232,7 @@ def test_every_module_imports_only_allowed_modules():
 
 A_PACKAGE = {
     *("__init__", "around", "stage1_forward", "stage2_central", "stage3_relative", "tour", "zoo"),
-    *("zoo.case", "zoo.iris", "adapters", "check.call.ask", "check.judge.rule"),
-    "check.report.report",
+    *("zoo.case", "zoo.iris", "adapters", "check.gradient", "check.mistakes", "compat"),
 }
 
 
@@ -278,7 +243,7 @@ A_PACKAGE = {
         ("stage3_relative", "from . import around, stage2_central"),
         ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
         ("adapters", "def from_torch(fn):\n    import torch"),
-        ("check.judge.rule", "from gradcheck_ref.check.call import ask"),
+        ("check.gradient", "from ..stage1_forward import slope\nfrom .mistakes import KINDS"),
     ],
 )
 def test_the_law_allows_these_imports(module, source):
@@ -296,7 +261,10 @@ def test_the_law_allows_these_imports(module, source):
         ("zoo.iris", "def f(name):\n    return __import__(name)", "a computed or relative name"),
         ("zoo.iris", "import_module('..tour', __package__)", "a computed or relative name"),
         ("tour", "from exercises import run", "exercises"),
-        ("check.judge.rule", "from ..report.report import Report", "check.report.report"),
+        ("check.gradient", "from ..compat import torch", "compat"),
+        ("check.gradient", "from ..zoo import iris", "zoo"),
+        ("check.mistakes", "from .gradient import check", "check.gradient"),
+        ("zoo.iris", "from ..check import mistakes", "check.mistakes"),
         ("helpers", "", "fits no row"),
     ],
 )
@@ -305,43 +273,10 @@ def test_the_law_forbids_these_imports(module, source, named):
     assert named in sentence.split(";")[0]
 
 
-# --- the road through the check --------------------------------------------------------------
-
-# lines -> samples -> witnesses -> rulings -> results -> report: one direction, and one place for
-# each decision. The order of the rooms is in LAW.
-ROADS = [name for name in SOURCES if fits(name, CHECK)]
+# --- one place that calls f ------------------------------------------------------------------
 
 
-def names_in_chain(node):
-    """Yield the names in `pair.verdict[0].reason`, from right to left."""
-    while isinstance(node, ast.Subscript | ast.Attribute):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        node = node.value
-    yield getattr(node, "id", "")
-
-
-def sets_a_verdict(source):
-    """Return the lines that write into an array of verdicts, or make one."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            sets = "verdict" in names_in_chain(node)
-        elif isinstance(node, ast.AugAssign):
-            sets = "verdict" in names_in_chain(node.target)
-        elif isinstance(node, ast.Call):
-            written = [node.func, *node.args[:1]]  # verdict.fill(2), np.copyto(verdict, 2)
-            in_place = called(node) in ("fill", "put", "copyto", "putmask", "place")
-            sets = in_place and any("verdict" in names_in_chain(one) for one in written)
-            makes = called(node) in ("replace", "_replace", "Pair", "Ruling", "Certificate")
-            sets = sets or (makes and any(one.arg == "verdict" for one in node.keywords))
-        else:
-            continue
-        found += [node.lineno] * sets
-    return found
-
-
-def calls_f(source):
+def lines_that_call_f(source):
     """Return the lines that call f, or take it from the object that calls it."""
     return [
         node.lineno
@@ -351,113 +286,17 @@ def calls_f(source):
     ]
 
 
-def calls_for_the_inputs(source):
-    """Return the lines that have the inputs call something."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    return [node.lineno for node in calls if called(node) in ("call", "caller")]
-
-
-def has_state(source):
-    """Return the lines that keep or change the state of a module.
-
-    Tables in capitals are constants.
-    """
-    tree, mutable = ast.parse(source), ast.List | ast.Dict | ast.Set | ast.Call
-    found = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Global)]
-    for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, mutable):
-            names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name) and
-                     isinstance(n.ctx, ast.Store)]  # fmt: skip
-            found += [node.lineno] * any(not name.isupper() and name != "__all__" for name in names)
-    return found
-
-
-ROOMS_FOR = [
-    (sets_a_verdict, "check.judge.*"),
-    (calls_f, "check.call.*"),
-    (calls_for_the_inputs, "check.call.* check.claim.*"),  # claim has them call the gradient
-    # The events in a test; who reads the sentences; and a worker process, which has nothing else.
-    (has_state, "check.hides.running check.words check.call.crew"),
-]
-
-
-@pytest.mark.parametrize(("lines", "rooms"), ROOMS_FOR, ids=[f.__name__ for f, _ in ROOMS_FOR])
-def test_a_thing_is_done_in_its_room_only(lines, rooms):
-    found = {module: lines(source_of(module)) for module in ROADS if not fits(module, rooms)}
-    assert {module: where for module, where in found.items() if where} == {}
+def test_the_check_calls_f_in_one_place():
+    check = [name for name in SOURCES if fits(name, CHECK) and not fits(name, "check.call.*")]
+    found = {module: lines_that_call_f(source_of(module)) for module in check}
+    assert {module: lines for module, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize(
-    ("lines", "source"),
-    [
-        (sets_a_verdict, "verdict[mine] = 2"),
-        (sets_a_verdict, "verdict[0], other = 2, 1"),
-        (sets_a_verdict, "pair.verdict[0][1] = 0"),
-        (sets_a_verdict, "self.ruling.verdict[0] |= 2"),
-        (sets_a_verdict, "verdict |= 2"),
-        (sets_a_verdict, "pair.verdict.fill(0)"),
-        (sets_a_verdict, "np.copyto(verdict, 2)"),
-        (sets_a_verdict, "replace(pair, verdict=2)"),
-        (calls_f, "def check(f):\n    return f(1)"),
-        (calls_f, "g = ask.f\ng(x)"),
-        (calls_f, "ask.f.many([x])"),
-        (calls_f, "class A:\n    def __init__(self, f):\n        self.x, self.f = 1, f"),
-        (calls_for_the_inputs, "self.ask.inputs.call(g, values)"),
-        (calls_for_the_inputs, "i = ask.inputs\ni.caller(g)(x)"),
-        (has_state, "def f():\n    global reached"),
-        (has_state, "seen = {}"),
-        (has_state, "_running = ContextVar('running')"),
-    ],
+    "source", ["def check(f):\n    return f(1)", "g = ask.f\ng(x)", "ask.f.many([x])"]
 )
-def test_what_is_done_outside_its_room_is_found(lines, source):
-    assert lines(source)
-
-
-def classes_of(module):
-    """Return the classes that a module defines."""
-    return [node for node in ast.parse(source_of(module)).body if isinstance(node, ast.ClassDef)]
-
-
-def attributes_of(definition):
-    """Return the names of the attributes of a class: its fields, and what its methods set."""
-    fields = [n.target.id for n in definition.body if isinstance(n, ast.AnnAssign)]
-    is_set = [
-        node.attr
-        for node in ast.walk(definition)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and getattr(node.value, "id", "") == "self"
-    ]
-    return {*fields, *is_set}
-
-
-def test_a_class_of_the_check_has_a_name_of_its_own():
-    named = [(one.name, module) for module in SOURCES for one in classes_of(module)]
-    twice = {
-        name: sorted(module for other, module in named if other == name)
-        for name, module in named
-        if fits(module, CHECK)
-    }
-    assert {name: modules for name, modules in twice.items() if len(modules) > 1} == {}
-
-
-def test_a_class_of_the_check_has_at_most_12_attributes():
-    many = {
-        one.name: sorted(attributes_of(one))
-        for module in ROADS
-        for one in classes_of(module)
-        if len(attributes_of(one)) > 12
-    }
-    assert many == {}
-
-
-def test_a_check_has_few_steps():
-    path = PACKAGE / "check" / "examine.py"
-    assert length_of(path, "examine") <= 40
-    [examine] = [n for n in ast.parse(path.read_text(encoding="utf-8")).body
-                 if getattr(n, "name", "") == "examine"]  # fmt: skip
-    steps = [node for node in ast.walk(examine) if isinstance(node, ast.Call)]
-    assert len(steps) <= 7
+def test_a_call_of_f_is_found(source):
+    assert lines_that_call_f(source)
 
 
 # --- one number, one word --------------------------------------------------------------------
@@ -525,24 +364,6 @@ def test_a_public_class_documents_its_attributes(name):
     assert {field for base in bases for field in inspect.get_annotations(base)} <= set(described)
 
 
-def test_missing_parts_of_a_docstring_are_found():
-    def double(f, x):
-        """Double it.
-
-        Parameters
-        ----------
-        f : callable
-            What to call.
-
-        Notes
-        -----
-        None.
-        """
-
-    lacking = [fault.split()[-1] for fault in faults_of(double)]
-    assert lacking == ["Returns", "Raises", "Examples", "x)", "f'", "run"]
-
-
 # --- importing and printing ------------------------------------------------------------------
 
 
@@ -570,7 +391,7 @@ def lines_that_print(source):
 
 # The peers print where their contract says so; a long check shows a line on a terminal; the oracle
 # reads the output of a child.
-SPOKEN = "__main__ compat.* check.call.progress conversation.child"
+SPOKEN = "__main__ compat.* check.call.* conversation.child"
 SILENT = [name for name in SOURCES if not fits(name, SPOKEN)]
 
 

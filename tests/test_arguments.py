@@ -5,14 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from edge_cases import never
 
+from gradcheck_ref import adaptive_difference, allclose, escalating_difference, relative_error
 from gradcheck_ref.arguments import (
     as_number,
     as_numbers,
     as_point,
     as_weights,
     described,
-    overlaps_itself,
 )
 
 
@@ -77,29 +78,29 @@ def test_an_integer_too_large_for_a_float_is_refused_by_name():
         as_number(10**400, "h")
 
 
-ROW = np.arange(6.0)
-APART = {
-    "a number": np.array(1.0),
-    "empty": ROW[:0],
-    "in a row": ROW,
-    "a transposed corner": ROW.reshape(2, 3).T[1:],
-    "one entry, broadcast": np.broadcast_to(1.0, (1, 1)),
+def escalate(**tolerance):
+    return escalating_difference(never, 1.0, 1.0, h=0.1, **{"rtol": 0, "atol": 0} | tolerance)
+
+
+TOLERANCES = {
+    "relative_error: floor": lambda value: relative_error(1.0, 1.0, floor=value),
+    "allclose: rtol": lambda value: allclose(1.0, 1.0, rtol=value, atol=0),
+    "allclose: atol": lambda value: allclose(1.0, 1.0, rtol=0, atol=value),
+    "escalating_difference: rtol": lambda value: escalate(rtol=value),
+    "escalating_difference: atol": lambda value: escalate(atol=value),
+    "adaptive_difference: rtol": lambda value: adaptive_difference(never, 1.0, rtol=value),
+    "adaptive_difference: atol": lambda value: adaptive_difference(never, 1.0, atol=value),
 }
-OVERLAPPING = {
-    "broadcast": np.broadcast_to(1.0, (2, 3)),
-    "windows": np.lib.stride_tricks.sliding_window_view(ROW, 3),
-    "half an entry apart": np.lib.stride_tricks.as_strided(ROW, (2,), (4,)),
-}
 
 
-@pytest.mark.parametrize("array", APART.values(), ids=APART)
-def test_entries_with_memory_of_their_own_do_not_overlap(array):
-    assert not overlaps_itself(array)
-
-
-@pytest.mark.parametrize("array", OVERLAPPING.values(), ids=OVERLAPPING)
-def test_entries_that_share_memory_overlap(array):
-    assert overlaps_itself(array)
+@pytest.mark.parametrize("name", TOLERANCES)
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [(-1e-9, ValueError), (np.nan, ValueError), (np.inf, ValueError), ("1", TypeError)],
+)
+def test_a_tolerance_is_one_number_zero_or_positive(name, value, error):
+    with pytest.raises(error, match=f"{name.split()[1]} must be"):
+        TOLERANCES[name](value)
 
 
 @pytest.mark.parametrize(

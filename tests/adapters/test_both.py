@@ -157,37 +157,27 @@ LONG = np.linspace(-1, 1.5, 40)
 
 # What goes through vmap: the function of a framework, and a point.
 TOGETHER = {
-    "one array": (lambda m: lambda x: m.sum(m.tanh(x) ** 2), LONG),
-    "a matrix": (lambda m: lambda x: x @ x, np.linspace(0, 1, 36).reshape(6, 6)),
+    **{name: FUNCTIONS[name] for name in ("a matrix", "an integer output", "complex to real")},
+    **{name: FUNCTIONS[name] for name in ("a list of outputs", "other constants")},
     "several inputs": (lambda m: lambda a, b: m.sin(a) * b, (LONG, np.array(0.5))),
     "by name": (lambda m: lambda w, b: m.tanh(w * b), {"w": LONG, "b": np.array(0.5)}),
     "several outputs": (lambda m: lambda x: (m.sum(x), m.cos(x)), LONG),
-    "a list of one output": (lambda m: lambda x: [m.cos(x)], LONG),
-    "an integer output": (lambda m: lambda x: (m.argmax(x), x * x), LONG),
-    "constants": (
-        lambda m: lambda a, n, up, k: (a[k] ** n)[:3] if up else a,
-        (LONG, 2, True, np.array([30, 33, 35])),
-    ),
     "float32": (lambda m: lambda x: m.sin(x) * x[0], LONG.astype(np.float32)),
     "complex": (lambda m: lambda z: z * m.conj(z) + m.exp(z), LONG + 1j * LONG[::-1]),
-    "complex to real": (lambda m: lambda z: m.sum(m.real(z) * m.imag(z) ** 2), LONG + 0.5j),
     "an output that is constant": (lambda m: lambda x: (m.ones(2), m.sum(x)), LONG),
 }
-# How often fn is called for some numbers of points: for a batch, at both ends, and, by torch, to
-# count the numbers in it.
-CALLS = {"torch": {0: 0, 1: 1, 9: 4, 300: 6}, "jax": {0: 0, 1: 1, 8: 8, 9: 3, 130: 4}}
 
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [(name, 9) for name in TOGETHER] + [("several inputs", count) for count in (0, 1, 8, 130, 300)],
+    [(name, 9) for name in TOGETHER] + [("several inputs", count) for count in (0, 1, 130)],
 )
 def test_many_equals_f_at_each_point_for_any_number_of_points(framework, name, count):
     make, inputs = TOGETHER[name]
     counted = Counted(make(framework.m))
     points = shifted(inputs, count)
     values = framework.adapt(counted).many(points)
-    assert counted.calls == CALLS[framework.name].get(count, counted.calls)
+    assert counted.calls <= 8
     assert len(values) == count
     for value, point in zip(values, points, strict=True):
         alone = call(framework.adapt(counted.f), point)
@@ -202,8 +192,7 @@ def test_many_equals_f_at_each_point_for_any_number_of_points(framework, name, c
 
 @pytest.mark.parametrize(
     ("check", "name"),
-    [(check_vjp, name) for name in ("a matrix", "by name", "several outputs", "constants")]
-    + [(check_jvp, name) for name in ("several inputs", "complex")],
+    [(check_vjp, "by name"), (check_vjp, "several outputs"), (check_jvp, "complex")],
 )
 def test_a_check_gives_the_same_report_batched_and_one_by_one(framework, check, name):
     make, inputs = TOGETHER[name]
@@ -411,8 +400,9 @@ def test_bfloat16_comes_back_as_float32(framework):
     assert wrong.verdict == "fail"
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("inside", ["float16", "bfloat16"])
+@pytest.mark.parametrize(
+    ("inside", "dtype"), [("float16", "float64"), ("bfloat16", "float32")], ids=["half", "bfloat"]
+)
 def test_products_with_16_bits_inside_satisfy_the_identities_unless_wrong(framework, inside, dtype):
     m, torch = framework.m, framework.name == "torch"
 
@@ -446,6 +436,32 @@ def test_an_upstream_or_tangent_must_fit(framework, product, given, kind, said):
     f = framework.adapt(lambda x: x * x)
     with pytest.raises(kind, match=said):
         getattr(f, product)(given, X)
+
+
+PAIR = {"w": X, "b": X + 1}
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["the tree", "by name"])
+def test_a_tree_that_came_by_name_has_its_tangent_with_and_without_the_name(framework, inside):
+    f = framework.adapt(lambda p: p["w"] * p["b"])
+    pushed = f.jvp({"p": PAIR} if inside else PAIR, p=PAIR)
+    assert pushed.tolist() == (2 * X * (X + 1)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("inputs", "named", "given", "said"),
+    [
+        ((), PAIR, {"w": X, "B": X}, r"'B', .* names \['w', 'b'\]"),
+        ((X, X), {}, PAIR, "'w', 'b', .* passed in order"),
+        ((X, 3), {}, (X,), "is for 1 inputs, but there are 2"),
+        ((), {"p": PAIR, "q": X}, {"P": PAIR}, r"'P', .* names \['p', 'q'\]"),
+    ],
+    ids=["a slip in a name", "names for inputs in order", "too few", "the name of a tree"],
+)
+def test_a_tangent_that_would_be_lost_is_refused(framework, inputs, named, given, said):
+    f = framework.adapt(lambda *args, **more: X)
+    with pytest.raises(ValueError, match=f"^tangent .*{said}"):
+        f.jvp(given, *inputs, **named)
 
 
 @pytest.mark.parametrize("upstream", [X, (X,), (X, X, X), None], ids=["one", "1", "3", "None"])

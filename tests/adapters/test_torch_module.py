@@ -1,6 +1,5 @@
 """A whole torch module in one call: its names, what is constant in it, and what is left alone."""
 
-import pickle
 import random
 import re
 import subprocess
@@ -14,8 +13,6 @@ import pytest
 from beside import power
 
 from gradcheck_ref.adapters import check_module
-from gradcheck_ref.adapters.torch_call import ModuleFunction
-from gradcheck_ref.adapters.torch_place import Place
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -75,15 +72,6 @@ class Detached(nn.Module):
         weight = self.weight.detach() if self.where == "weight" else self.weight
         x_or_constant = x.detach() if self.where == "x" else x
         return (weight * x).sin() + x_or_constant * self.shift
-
-
-def test_a_loss_of_any_size_takes_three_backward_passes(monkeypatch):
-    asked, grad = [], torch.autograd.grad
-    monkeypatch.setattr(torch.autograd, "grad", lambda *a, **k: asked.append(a) or grad(*a, **k))
-    module = nn.Linear(3, 2**17)
-    report = check_module(module, X, loss=lambda output: output.square().mean())
-    assert (report.verdict, len(asked)) == ("pass", 3)
-    assert report.certificate.upstreams == 0
 
 
 def test_a_parameter_or_an_input_that_was_detached_is_named():
@@ -464,10 +452,6 @@ def test_the_backward_is_checked_although_forward_mode_fails():
 # --- several at a time ------------------------------------------------------------------------
 
 
-def mean_square(output):
-    return (output**2).mean()
-
-
 def test_threads_share_a_module_without_conflict():
     module = network(nn.Tanh(), nn.Dropout(0.5))
     with ThreadPoolExecutor(4) as threads:
@@ -475,23 +459,11 @@ def test_threads_share_a_module_without_conflict():
     assert all(one.dtype == torch.float32 for one in module.parameters())
 
 
-def test_a_call_of_a_module_can_be_sent_to_another_process():
-    place = Place(dtype="float64")
-    f = ModuleFunction(network(nn.Tanh()), (X,), {}, mean_square, 3, place)
-    there = pickle.loads(pickle.dumps(f))
-    upstream = np.ones(())
-    assert there(**f.point) == f(**f.point)
-    ours, theirs = (one.vjp(upstream, **f.point) for one in (f, there))
-    assert all(np.array_equal(ours[name], theirs[name]) for name in ours)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("beside", ["torch", "jax"])
-def test_worker_processes_work_despite_the_threads_of_torch_and_jax(beside, tmp_path):
-    pytest.importorskip(beside)
+def test_worker_processes_work_despite_the_threads_of_torch(tmp_path):
     script = tmp_path / "checks.py"
     script.write_text(
-        f"import numpy as np, {beside}, torch\n"
+        "import numpy as np, torch\n"
         "from gradcheck_ref.adapters import check_module\n"
         "def cube(y): return (y @ torch.ones(600, 600)).sum() ** 3\n"
         "if __name__ == '__main__':\n"
@@ -501,14 +473,8 @@ def test_worker_processes_work_despite_the_threads_of_torch_and_jax(beside, tmp_
         "    module = torch.nn.Linear(2, 600).requires_grad_(False)\n"
         "    report = check_module(module, np.ones((1, 2)), loss=cube, workers=2)\n"
         "    print(report.verdict)\n"
-        "    try:\n"
-        "        check_module(module, np.ones((1, 2)), loss=lambda y: y, workers=2)\n"
-        "        print('sent')\n"
-        "    except Exception as error:\n"
-        "        print(error.__notes__[-1].split(':')[0])\n"
     )
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
     )
-    said = "sent" if beside == "torch" else "f and its inputs are sent to other processes"
-    assert done.stdout.split("\n")[:2] == ["pass", said]
+    assert done.stdout == "pass\n"

@@ -16,9 +16,14 @@ from .conftest import NARROW, ROOT, WIDE, Watch, node_module, route_numpy_of_one
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
 NAMES = [exercise.name for exercise in read_course().exercises if not exercise.package]
-FOLDER = ROOT / "exercises" / "01_forward"
-STARTER = (FOLDER / "starter.py").read_text(encoding="utf-8")
-RIGHT = (FOLDER / "solution.py").read_text(encoding="utf-8")
+
+
+def solution(name, file="solution.py"):
+    """Return the right answer to an exercise, or another of its files."""
+    return (ROOT / "exercises" / name / file).read_text(encoding="utf-8")
+
+
+STARTER, RIGHT = solution("01_forward", "starter.py"), solution("01_forward")
 WRONG = RIGHT.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
 
 
@@ -49,6 +54,15 @@ class Exercise:
         self.code.press("Control+a")
         self.keys.insert_text(source)
         return self
+
+    def keep(self, **files):
+        """Write the files of other exercises, as their pages do."""
+        for name, text in files.items():
+            self.tab.evaluate(
+                "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = "
+                "JSON.stringify({text})",
+                [name, text],
+            )
 
     def press(self, name, until):
         """Press a button, wait for words, and return what the checks say, or what is printed."""
@@ -252,29 +266,20 @@ def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
 
 def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(exercise, address):
     project = read_course().find("project")
-    keep = (
-        "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = JSON.stringify({text})"
-    )
-    for name in [*project.needs[1:], project.name]:
-        source = (ROOT / "exercises" / name / "solution.py").read_text(encoding="utf-8")
-        exercise.tab.evaluate(keep, [name, source])
+    exercise.keep(**{name: solution(name) for name in [*project.needs[1:], project.name]})
     there = Exercise(exercise.tab, address, project.name)
     assert "nothing is written in exercise 01" in there.press("Check", "0 of 5 checks passed.")
-    exercise.tab.evaluate(keep, [project.needs[0], RIGHT])
+    exercise.keep(**{project.needs[0]: RIGHT})
     assert "Every check passes." in there.press("Check", "5 of 5 checks passed.")
-    exercise.tab.evaluate(keep, [project.needs[0], WRONG])
+    exercise.keep(**{project.needs[0]: WRONG})
     assert "called    exercise 01" in there.press("Check", "0 of 5 checks passed.")
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_page_draws_what_the_functions_return(exercise, address, name):
     chosen = read_course().find(name)
-    keep = (
-        "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = JSON.stringify({text})"
-    )
-    for needed in (*(chosen.needs if chosen.kind == "project" else ()), name):
-        source = (ROOT / "exercises" / needed / "solution.py").read_text(encoding="utf-8")
-        exercise.tab.evaluate(keep, [needed, source])
+    needed = (*(chosen.needs if chosen.kind == "project" else ()), name)
+    exercise.keep(**{one: solution(one) for one in needed})
     there = Exercise(exercise.tab, address, name)
     picture = there.tab.locator(".own-picture")
     assert picture.count() == 0
@@ -291,9 +296,10 @@ def test_the_page_draws_what_the_functions_return(exercise, address, name):
 
 
 def test_axe_finds_nothing_serious_in_a_report_and_a_picture(exercise, address):
-    source = (ROOT / "exercises" / "04_allclose" / "solution.py").read_text(encoding="utf-8")
     there = Exercise(exercise.tab, address, "04_allclose")
-    there.write("print('mine')\n" + source.replace("atol + rtol * np.abs(numeric)", "atol"))
+    there.write(
+        "print('mine')\n" + solution("04_allclose").replace("atol + rtol * np.abs(numeric)", "atol")
+    )
     there.press("Check", "checks passed.")
     there.tab.locator(".own-picture").wait_for()
     assert faults_of(there.tab) == []
@@ -365,9 +371,7 @@ def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
     exercise.status.filter(has_text=silent).wait_for()
     exercise.press("Stop", "Stopped.")
     # What was written in another page can be imported.
-    exercise.tab.evaluate(
-        "localStorage['gradcheck_ref 02_central exercise'] = '{\"text\": \"a = 6\"}'"
-    )
+    exercise.keep(**{"02_central": "a = 6"})
     exercise.write("import importlib\nprint(importlib.import_module('work.02_central').a)")
     assert exercise.press("Run the file", "Done.") == "6\n"
     assert exercise.write("print(6 * 7)").press("Run the file", "Done.") == "42\n"

@@ -73,6 +73,36 @@ def test_without_scripts_the_picture_stays(without_scripts, address, path):
         assert still.evaluate("image => image.naturalWidth") > 0
 
 
+# --- by mouse ----------------------------------------------------------------------------------
+
+# A page, which of its sentences and of its figures that one can drag; what is said at the left end
+# and at the right one.
+DRAGGED = {
+    "stages/stage5_adaptive/": (1, 0, "at h = 1e-16:", "at h = 1:"),
+    "check/in_low_precision/": (0, 0, "At h = 1/4096 and 1/8192", "At h = 1 and 1/2"),
+    "check/kinks/": (
+        *(0, 0, "at x = -1: a fixed step of 0.2 sees 0 and refuses it"),
+        "A slope of 1 at x = 1: a fixed step of 0.2 sees 1 and accepts it",
+    ),
+    "check/a_million_parameters/": (1, 1, "draws of 1 line,", "draws of 24 lines"),
+}
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
+@pytest.mark.parametrize("path", DRAGGED)
+def test_a_figure_is_dragged_and_stays_when_released(page, path, size):
+    sentence, figure, at_left, at_right = DRAGGED[path]
+    tab = page(path)
+    tab.set_viewport_size(size)
+    left, right, middle = sides_of(tab.locator(".figure-live > svg").nth(figure))
+    drag(tab, middle, (left - 10, middle[1]))
+    assert at_left in said(tab, sentence)
+    drag(tab, middle, (right + 10, middle[1]))
+    assert at_right in said(tab, sentence)
+    tab.mouse.move(*middle)  # released, it stays
+    assert at_right in said(tab, sentence)
+
+
 # --- the home page ---------------------------------------------------------------------------
 
 
@@ -153,19 +183,6 @@ def test_the_step_of_the_v_curve_moves_by_keyboard(page):
         assert said(tab, 1).startswith(f"Largest relative error at h = {h}:")
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["a desktop", "a phone"])
-def test_the_step_of_the_v_curve_is_dragged(page, size):
-    tab = page("stages/stage5_adaptive/")
-    tab.set_viewport_size(size)
-    left, right, middle = sides_of(tab.locator(f"{CURVE} > svg"))
-    drag(tab, middle, (left - 10, middle[1]))
-    assert "at h = 1e-16:" in said(tab, 1)
-    drag(tab, middle, (right + 10, middle[1]))
-    assert "at h = 1:" in said(tab, 1)
-    tab.mouse.move(*middle)  # released, it stays
-    assert "at h = 1:" in said(tab, 1)
-
-
 def test_the_table_of_the_v_curve_follows_the_choice(page):
     tab = page("stages/stage5_adaptive/")
     row = tab.locator(f"{CURVE} tbody tr").first.locator("td")
@@ -190,9 +207,6 @@ def test_few_digits_follow_the_gradient_the_precision_and_the_steps(page):
     assert "the residuals are 0.6 % and 0.1 % of" in said(tab)
     tab.get_by_role("slider", name="Steps").press("Home")
     assert said(tab).startswith("At h = 1/4096 and 1/8192 the residuals are 0.008 % and 0.01 %")
-    _, right, middle = sides_of(tab.locator(".figure-live > svg"))
-    drag(tab, middle, (right + 10, middle[1]))
-    assert said(tab).startswith("At h = 1 and 1/2")
 
 
 # --- the kink --------------------------------------------------------------------------------
@@ -209,15 +223,6 @@ def test_the_kink_is_reached_by_keyboard_and_judged(page):
     assert "unsure (kink)" in said(tab)
     tab.get_by_label("Slope claimed").select_option("2")
     assert "the check says fail" in said(tab)
-
-
-def test_the_point_is_dragged_away_from_the_kink(page):
-    tab = page("check/kinks/")
-    left, right, middle = sides_of(tab.locator(".figure-live > svg"))
-    drag(tab, middle, (right, middle[1]))
-    assert said(tab).startswith("A slope of 1 at x = 1: a fixed step of 0.2 sees 1 and accepts it")
-    drag(tab, middle, (left, middle[1]))
-    assert "at x = -1: a fixed step of 0.2 sees 0 and refuses it" in said(tab)
 
 
 # --- the tolerance plane ---------------------------------------------------------------------
@@ -278,15 +283,6 @@ def test_lines_are_added_by_keyboard(page):
         assert slider.get_attribute("aria-valuetext") == f"K = {k}"
         assert words in said(tab, 1)
     assert "suspects entry 40, the largest error; of 1000 draws 958 name entry 40" in said(tab, 1)
-
-
-def test_lines_are_added_by_dragging(page):
-    tab = page("check/a_million_parameters/")
-    left, right, middle = sides_of(tab.locator(".figure-live > svg").nth(1))
-    drag(tab, middle, (right + 10, middle[1]))
-    assert "draws of 24 lines" in said(tab, 1)
-    drag(tab, middle, (left - 10, middle[1]))
-    assert "draws of 1 line," in said(tab, 1)
 
 
 def test_other_signs_change_the_counts_and_every_line_finds_a_single_error(page):

@@ -95,13 +95,6 @@ def test_a_complex_entry_is_moved_both_ways(gradient, f, slope):
     assert z[0] == 1 + 2j
 
 
-@every_gradient
-def test_a_gradient_costs_two_evaluations_per_coordinate(gradient):
-    f = Counted(square)
-    gradient(f, np.ones((2, 3)))
-    assert f.calls == 12
-
-
 # --- what is moved, is put back --------------------------------------------------------------
 
 MOVABLE = {

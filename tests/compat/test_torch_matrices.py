@@ -69,12 +69,6 @@ def test_the_analytical_jacobian_comes_with_its_consistency(vjp, jacobian, fits)
     assert tuple(got_fits) == fits
 
 
-def test_the_analytical_jacobian_is_computed_twice_and_compared():
-    vjp = drifting()
-    assert get_analytical_jacobian(X, square(X), 1e-4, vjp=vjp)[1] is True
-    assert vjp.calls == 4
-
-
 @pytest.mark.parametrize(
     ("inputs", "output", "flags", "named"),
     [

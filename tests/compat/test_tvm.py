@@ -93,19 +93,6 @@ def test_the_five_point_formula_is_exact_where_the_others_are_not():
     check_numerical_grads(quartic, [x], [4 * x**3 + 4 * x * 0.25**2], **knobs)
 
 
-def test_all_variables_share_one_value_at_the_point():
-    f, x, y = Counted(lambda x, y: np.sum(x) + np.sum(y)), np.ones(3), np.ones(2)
-    check_numerical_grads(f, [x, y], [x, y], delta=H)
-    assert f.calls == 1 + 3 + 2
-
-
-@pytest.mark.parametrize("kind", [float, np.float32, np.array], ids=["float", "float32", "0-d"])
-def test_a_given_value_saves_an_evaluation(kind):
-    f = Counted(linear)
-    check_numerical_grads(f, [np.ones(3)], [np.ones(3)], kind(3.0), delta=H)
-    assert f.calls == 3
-
-
 def test_the_first_gradient_that_is_wrong_is_reported_in_the_order_of_the_gradients(caplog):
     caplog.set_level(logging.INFO)
     wrong = 3 * ONE

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from edge_cases import Counted, never
+from edge_cases import never
 from warp_functions import STEP, X, pair, pair_vjp, square, square_vjp
 
 from gradcheck_ref.compat.warp import gradcheck, jacobian, jacobian_fd
@@ -203,9 +203,8 @@ def printed(monkeypatch, vjp=wrong_vjp, terminal=True, columns="100", no_color=N
     ],
     ids=["right", "wrong", "nan"],
 )
-@pytest.mark.parametrize("columns", ["100", "50"])
-def test_a_terminal_gets_colours(vjp, colour, verdict, last, columns, monkeypatch):
-    text = printed(monkeypatch, vjp, columns=columns)
+def test_a_terminal_gets_colours(vjp, colour, verdict, last, monkeypatch):
+    text = printed(monkeypatch, vjp)
     assert f" {colour}{verdict}\033[0m\n" in text
     assert f"\n{colour}Gradient check for function square {last}\033[0m\n" in text
     assert text.count("\033") == 4
@@ -237,10 +236,6 @@ def test_no_line_of_the_table_is_wider_than_the_terminal(columns, monkeypatch):
     text = printed(monkeypatch, columns=columns, no_color="1")
     assert max(map(len, text.splitlines())) <= int(columns)
     assert text.startswith("Input | ") is (int(columns) >= len(HEAD))
-
-
-def test_a_file_is_as_wide_as_the_table(monkeypatch):
-    assert printed(monkeypatch, terminal=False, columns="40").startswith(HEAD)
 
 
 # --- the message -----------------------------------------------------------------------------
@@ -363,24 +358,6 @@ def test_a_complex_entry_is_two_coordinates():
 def test_the_difference_is_of_second_order():
     for h in (0.5, 0.25, 0.125):
         assert jacobian_fd(lambda x: x**3, 2.0, eps=h)[0, 0] == 12 + h * h
-
-
-def test_the_number_of_evaluations_is_as_documented():
-    f, upstreams = Counted(lambda x: (x * x, x.sum())), []
-
-    def vjp(upstream, x):
-        upstreams.append(upstream[0])
-        return 2 * x * upstream[0] + upstream[1]
-
-    jacobian_fd(f, X)
-    assert f.calls == 1 + 2 * 3
-    jacobian_fd(f, X, max_inputs_per_var=2)
-    assert f.calls == 7 + 1 + 2 * 2
-    jacobian(f, X, vjp=vjp)
-    assert f.calls == 12 + 1
-    np.testing.assert_array_equal(upstreams, np.eye(4, 3))
-    quiet(f, X, vjp=vjp)
-    assert f.calls == 13 + 2 + 2 * 3
 
 
 def test_an_accumulating_vjp_is_found_by_a_call_per_input():

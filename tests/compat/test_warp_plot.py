@@ -86,6 +86,7 @@ def test_all_images_share_one_range_of_colours_with_zero_in_the_middle(matplotli
     figure = draw(found)
     assert {(image.norm.vmin, image.norm.vmax) for image in images(figure)} == {(-4.0, 4.0)}
     assert len(figure.axes) == 4 + 1
+    assert len(draw(found, show_colorbar=False).axes) == 4
 
 
 def test_each_image_may_have_its_own_range_and_colour_bar(matplotlib):
@@ -93,13 +94,7 @@ def test_each_image_may_have_its_own_range_and_colour_bar(matplotlib):
     figure = draw(found, scale_colors_per_submatrix=True)
     assert [image.norm.vmax for image in images(figure)] == [4.0, 3.0, 1.0, 1.0]
     assert len(figure.axes) == 4 + 4
-
-
-@pytest.mark.parametrize("own", [False, True])
-def test_without_colour_bars_there_are_images_only(own, matplotlib):
-    found = jacobian(pair, INPUTS, vjp=pair_vjp)
-    figure = draw(found, show_colorbar=False, scale_colors_per_submatrix=own)
-    assert len(figure.axes) == 4
+    assert len(draw(found, show_colorbar=False, scale_colors_per_submatrix=True).axes) == 4
 
 
 def test_a_logarithmic_scale_shows_magnitudes_and_zero_as_the_smallest(matplotlib):
@@ -112,8 +107,10 @@ def test_a_logarithmic_scale_shows_magnitudes_and_zero_as_the_smallest(matplotli
     )
 
 
-@pytest.mark.parametrize("log_scale", [False, True])
-@pytest.mark.parametrize("value", [0.0, np.nan, 1e300, 5e-324])
+@pytest.mark.parametrize(
+    ("value", "log_scale"),
+    [(0.0, False), (0.0, True), (np.nan, True), (1e300, False), (5e-324, True)],
+)
 def test_a_jacobian_of_one_value_can_be_drawn(value, log_scale, matplotlib, tmp_path):
     figure = draw({(0, 0): np.full((3, 3), value)}, square, X, log_scale=log_scale)
     figure.savefig(tmp_path / "one_value.png")
@@ -132,12 +129,6 @@ def test_thick_lines_are_between_entries_and_thin_ones_within_a_complex_entry(ma
     assert widths == [0.3, 0.9, 0.3] * 2
     (image,) = images(draw(jacobian_fd(square, X), square, X))
     assert [line.get_linewidth() for line in image.axes.get_lines()] == [0.9] * 4
-
-
-def test_many_entries_have_no_lines_between_them(matplotlib):
-    x = np.ones(50)
-    (image,) = images(draw(jacobian_fd(np.sum, x), np.sum, x))
-    assert not image.axes.get_lines()
 
 
 # --- showing ---------------------------------------------------------------------------------

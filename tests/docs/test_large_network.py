@@ -38,7 +38,7 @@ def test_a_million_weights_take_150_evaluations_and_a_doubled_entry_220(seed):
     report = check_gradient(loss, point, gradient, seed=seed)
     assert (report.verdict, report.entries) == ("pass", 1_040_005)
     assert 140 <= report.evaluations <= 165
-    assert 0.98 <= report.certificate.vouched / report.entries <= 0.995
+    assert 0.97 <= report.certificate.vouched / report.entries <= 0.995
     assert report.certificate.within <= 1e-6
 
     report = check_gradient(loss, point, lambda **p: gradient(**p, factor=2), seed=seed)

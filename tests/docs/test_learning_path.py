@@ -1,5 +1,6 @@
 """The path of a student through the pages: stage, exercise, and no word before its time."""
 
+import functools
 import re
 from pathlib import Path
 
@@ -15,6 +16,7 @@ LEARN = re.search(r"^  - Learn:\n((?: {6}.*\n)+)", CONFIGURATION, re.MULTILINE)[
 PATH = [DOCS / page for page in re.findall(r": (\S+\.md)$", LEARN, re.MULTILINE)]
 
 
+@functools.cache
 def prose_of(page):
     """Return what a page says, and what it includes; not its headings, code, formulas, pictures."""
     text = re.sub(
@@ -74,6 +76,7 @@ TERMS = {
 }
 
 
+@functools.cache
 def sentences_of(page):
     """Return the prose of a page without settings, tables and addresses but the glossary's."""
     text = re.sub(r"\A---\n.*?\n---\n", "", prose_of(page), flags=re.DOTALL)
@@ -93,11 +96,6 @@ def test_a_term_of_the_check_has_an_entry_with_an_example_and_is_explained_at_fi
         assert f"glossary.md#{anchor})" in said or re.search(rf"\*{anchor}", said)
 
 
-def test_a_word_that_is_used_before_it_is_explained_is_noticed():
-    pages = ["A tie.\n\nNo kink.", "A [kink](glossary.md#kink) is ..."]
-    assert first_paragraph_with("kink", pages) == "No kink."
-
-
 TAUGHT = [page for page in PATH if page.parent.name != "exercises"]
 
 
@@ -109,16 +107,6 @@ def test_a_teaching_page_opens_with_why_and_ends_with_a_summary_and_a_task(page)
     points, last = re.search(r"\n## In short\n\n((?:- .*\n(?:  .*\n)*)+)\n(.*)\n\Z", text).groups()
     assert points.count("\n- ") == 2
     assert last.startswith(("**Your turn:** [exercise", "**Next:** ["))
-
-
-def test_a_stage_is_followed_by_its_exercise():
-    order = [page.stem for page in PATH]
-    for number in range(1, 6):
-        (stage,) = (i for i, stem in enumerate(order) if stem.startswith(f"stage{number}_"))
-        (exercise,) = (i for i, stem in enumerate(order) if stem.startswith(f"0{number}_"))
-        between = order[stage + 1 : exercise]
-        assert between == (["choosing_the_step"] if number == 5 else [])
-        assert f"exercises/{order[exercise]}.md)" in PATH[exercise - 1].read_text(encoding="utf-8")
 
 
 # --- one name and one number for a topic -----------------------------------------------------

@@ -8,7 +8,6 @@ import io
 import json
 import logging
 import re
-import signal
 import tarfile
 from pathlib import Path
 
@@ -133,23 +132,38 @@ def test_a_page_loads_only_the_figures_that_it_has(body, names):
 # --- the Run button --------------------------------------------------------------------------
 
 FENCES = {
-    "an example": ("```python\na = 1\n```\n", "```{.python .run}\na = 1\n```\n"),
-    "in a list": ("  ```python\n  a\n  ```\n", "  ```{.python .run}\n  a\n  ```\n"),
-    "an included file": ("```python\n--8<--\na.py\n--8<--\n```\n", None),
-    "a framework": ("```python\nimport torch\n```\n", None),
-    "a program": ('```python\nf = from_command(["./program"])\n```\n', None),
-    "a session": ("```pycon\n>>> 1\n1\n```\n", None),
-    "a fence about fences": ("````markdown\n```python\na = 1\n```\n````\n", None),
+    "an example": ("```python\na = 1\n```\n", [True]),
+    "in a list": ("  ```python\n  a\n  ```\n", [True]),
+    "an included file": ("```python\n--8<--\na.py\n--8<--\n```\n", [False]),
+    "a program": ('```python\nf = from_command(["./program"])\n```\n', [False]),
+    "a session": ("```pycon\n>>> 1\n1\n```\n", [False]),
+    "a fence about fences": ("````markdown\n```python\na = 1\n```\n````\n", [False, False]),
+    "a framework": (
+        "```python\nimport torch\nimport numpy as np\n```\n"
+        "```python\nnp.ones(2)\n```\n```python\nb = 1\n```\n",
+        [False, False, True],
+    ),
+    "pytest, defined again": (
+        "```python\nimport pytest\ndef f(): pass\n```\n```python\nf()\n```\n"
+        "```python\ndef f(): pass\n```\n```python\nf()\n```\n",
+        [False, False, True, True],
+    ),
+    "the vectors": (
+        "```python\nx = load_vectors()\n```\n```python\ndef show(i): x[i]\n```\n"
+        "```python\nshow(1)\n```\n",
+        [False, False, False],
+    ),
 }
 
 
-@pytest.mark.parametrize(("before", "after"), FENCES.values(), ids=FENCES)
-def test_the_examples_that_the_tests_run_are_marked(before, after):
+@pytest.mark.parametrize(("page", "run"), FENCES.values(), ids=FENCES)
+def test_an_example_has_a_run_button_if_a_browser_has_all_that_it_uses(page, run):
     pytest.importorskip("mkdocs", reason="comes with the extra docs")
     pytest.importorskip("hatchling", reason="comes with the extra docs")
-    text = f"Before.\n\n{before}\nAfter.\n"
-    marked = loaded("hooks/run.py").on_page_markdown(text)
-    assert marked == f"Before.\n\n{after or before}\nAfter.\n"
+    marked = loaded("hooks/run.py").on_page_markdown(f"Before.\n\n{page}\nAfter.\n")
+    opened = re.findall(r"^ *```+(\S.+)$", marked, re.MULTILINE)
+    assert [".run" in opening for opening in opened] == run
+    assert marked.replace("{.python .run}", "python") == f"Before.\n\n{page}\nAfter.\n"
 
 
 def run(*sources):
@@ -159,32 +173,6 @@ def run(*sources):
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         ended = driver.run(sources)
     return said.getvalue().splitlines(), *ended
-
-
-def test_an_alarm_says_which_of_the_readers_lines_runs():
-    driver, told = loaded("assets/run/driver.py"), []
-    before = signal.getsignal(signal.SIGALRM)
-    driver.tell_what_runs(told.append)
-    line = "max([1], key=lambda _: signal.raise_signal(signal.SIGALRM))"
-    try:
-        driver.run([f"import signal\n\n{line}\n"])
-        signal.raise_signal(signal.SIGALRM)  # where nothing of the reader's runs
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert told == [f"line 3: {line}"]
-
-
-def test_an_import_from_work_gives_the_newest_file(tmp_path, monkeypatch):
-    driver = loaded("assets/run/driver.py")
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def imported(**files):
-        driver.write(str(tmp_path), files)
-        return importlib.import_module("work.a").x
-
-    assert [imported(a="x = 1"), imported(a="x = 2")] == [1, 2]
-    with pytest.raises(ModuleNotFoundError):
-        imported(b="x = 3")
 
 
 def test_only_the_last_example_prints_and_it_knows_the_names_above():
@@ -282,27 +270,3 @@ def test_the_checksums_are_of_every_file_that_a_page_asks_for():
     sums = loaded("hooks/offline.py").checksums(text)
     names = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip"]
     assert set(sums) == {*names, "pyodide-lock.json"}
-
-
-# --- the Run button --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sources", "run"),
-    [
-        (["a = 1", "print(a)"], [True, True]),
-        (["import torch\nimport numpy as np", "np.ones(2)", "b = 1"], [False, False, True]),
-        (
-            ["import pytest\ndef f(): pass", "f()", "def f(): pass", "f()"],
-            [False, False, True, True],
-        ),
-        (["x = load_vectors()", "def show(i): x[i]", "show(1)"], [False, False, False]),
-        (["--8<-- 'some/file.py'"], [False]),
-    ],
-    ids=["plain", "a framework", "pytest, defined again", "the vectors", "an included file"],
-)
-def test_an_example_has_a_run_button_if_a_browser_has_all_that_it_uses(sources, run):
-    pytest.importorskip("hatchling", reason="comes with the extra docs")
-    page = "\n\n".join(f"```python\n{source}\n```" for source in sources)
-    marked = loaded("hooks/run.py").on_page_markdown(page)
-    assert [".run" in opening for opening in re.findall(r"^```(.+)$", marked, re.MULTILINE)] == run

@@ -195,14 +195,3 @@ def test_we_differ_on_purpose(name):
     f, vjp, x, knobs, ours, theirs = DIFFERENT[name]
     assert verdict(gradcheck, f, (x,), vjp=vjp, **knobs) == ours
     assert verdict(warps, autograd.gradcheck, f, vjp, (x,), **knobs) == theirs
-
-
-def test_warp_evaluates_again_for_each_output():
-    calls = []
-
-    def counted(x):
-        calls.append(x)
-        return x, x, x
-
-    warps(autograd.jacobian_fd, counted, lambda u, x: sum(u), (X,))
-    assert len(calls) == 1 + 2 * 3 * 3
