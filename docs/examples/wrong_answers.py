@@ -8,11 +8,10 @@ from pathlib import Path
 
 sys.path += [str(Path(__file__).parents[2] / folder) for folder in ("exercises", "tests/exercises")]
 
-from wrong_submissions import earned_by, loaded, wrong_answers
+from wrong_submissions import earned_by, wrong_answers
 
 from course import read_course
 
-loaded.cache_clear()  # some keep state from earlier calls
 warnings.simplefilter("ignore")  # a wrong answer may well divide by 0
 
 print("| exercise | task | a submission, otherwise right, that ... | earns |")
@@ -22,7 +21,7 @@ for exercise in read_course().exercises:
     if exercise.kind == "judge" or exercise.package:
         continue
     with contextlib.redirect_stdout(io.StringIO()):  # some print what they should return
-        shares = [(earned_by(exercise, wrong), wrong) for wrong in wrong_answers(exercise)]
-    for share, wrong in sorted(shares, key=lambda pair: (-pair[0], str(pair[1]))):
-        what = str(wrong).replace("_", " ")
-        print(f"| {exercise.name[:2]} | `{wrong.task}` | {what} | {share:.0%} |")
+        named = [wrong for wrong in wrong_answers(exercise) if wrong.named]
+        shares = [(earned_by(exercise, wrong), wrong) for wrong in named]
+    for share, wrong in sorted(shares, key=lambda pair: (-pair[0], pair[1].name)):
+        print(f"| {exercise.name[:2]} | `{wrong.task}` | {wrong.name} | {share:.0%} |")

@@ -1,10 +1,13 @@
-"""What tests of grading share: an exercise, limits, the best wall there is, what a report says."""
+"""What tests of grading share: tables of rows, an exercise, limits, the best wall there is."""
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import course
 from grader import wall
@@ -24,6 +27,26 @@ RUNNER = {
     "COMMIT_URL": "https://example.org/commit",
     "RELEASE_URL": "https://example.org/release",
 }
+
+
+def blocks_of(name):
+    """Return the blocks of a file of tables by their headings, without comments."""
+    text = (Path(__file__).parent / name).read_text("utf-8")
+    blocks = re.split("(?m)^== ", re.sub("(?m)^#.*\n", "", text))
+    return dict(block.split("\n", 1) for block in blocks[1:])
+
+
+def each_row(name, heading):
+    r"""Have a test for each row of a block: it is split at each bar, and ``\n`` is as in Python."""
+    lines = blocks_of(name)[heading].replace("\n    ", " ").splitlines()
+    rows = {line: unescaped(line).split(" | ") for line in lines if line}
+    return pytest.mark.parametrize("row", rows.values(), ids=rows)
+
+
+def unescaped(line):
+    """Read escapes as Python does."""
+    escapes = r"\\(?:n|x..|u....)"
+    return re.sub(escapes, lambda found: found[0].encode().decode("unicode_escape"), line)
 
 
 @contextlib.contextmanager

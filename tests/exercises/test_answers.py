@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 from graded import best_wall, finished
-from wrong_submissions import judged, loaded, rows_of
+from wrong_submissions import judged, outcome_of, right_answers, solution_of, wrong_answers
 
 import course
 from grader import wall
@@ -14,6 +14,7 @@ from grader.grading import grade, load_checks
 from grader.limits import Limits
 
 COURSE = course.read_course()
+POSSIBLE = [exercise for exercise in COURSE.exercises if not course.missing(exercise)]
 AS_ROOT = hasattr(os, "getuid") and os.getuid() == 0
 
 
@@ -98,6 +99,15 @@ ANSWERS = {
         beside={"helpers.py": "def helped(x): return x * (x > 0)"},
         says=NOT_HERE,
     ),
+    "renames a parameter": answer(
+        "01",
+        edits=[("(f, x, h)", "(f, x, step)"), ("moved[i] += h", "h = step; moved[i] += h")],
+        says="the names of the starter",
+    ),
+    "forbids the names of parameters": answer(
+        "01", edits=[("(f, x, h)", "(f, x, h, /)")], says="leave the `/` out"
+    ),
+    "wants h by its name": answer("01", edits=[("(f, x, h)", "(f, x, *, h)")]),
     "has threads": answer("06", THREADS, says=NO_THREADS),
     "type parameters": answer("06", "def f[T](xs: list[T]): return xs[0]", says=", in Python 3."),
     "has a byte order mark": answer("06", above="\ufeff"),
@@ -119,32 +129,6 @@ ANSWERS = {
         "    return [[r.choice((-1, 1)) for _ in range(n)] for _ in range(lines)]",
     ),
 }
-# Name | exercise | what is said | what stands in the solution | what is written instead ...
-EDITED = """
-renames a parameter | 01 | the names of the starter | (f, x, h) | (f, x, step) |
-    moved[i] += h | h = step; moved[i] += h
-forbids the names of parameters | 01 | leave the `/` out | (f, x, h) | (f, x, h, /)
-wants h by its name | 01 | nothing | (f, x, h) | (f, x, *, h)
-returns a list | 01 | nothing | return slopes | return slopes.tolist()
-takes the largest of three | 03 | nothing | np.maximum(np.maximum( | np.max(( |
-    abs(numeric)), floor) | abs(numeric), np.full(numeric.shape, floor)), axis=0)
-returns an array of text | 03 | nothing | return "good" | return np.array("good")
-returns np.bool | 04 | nothing | bool(close.size > 0 and | (close.size > 0) & (
-returns an array for a pair | 05 | nothing | return best_value, best_error |
-    return np.array([best_value, best_error])
-clips from below | 06 | nothing | np.maximum(x, 0) | np.clip(x, 0, None)
-has an open gate at 0 | 06 | nothing | x > 0 | x >= 0
-has half a gate at 0 | 06 | nothing | np.where(x > 0, upstream, 0.0) |
-    upstream * np.heaviside(x, 0.5)
-shifts its blind upstream | 11 | nothing | return x - x.mean(axis=0) | return x + 100
-returns arrays for two numbers | 14 | nothing |
-    np.abs(residuals).max(), 1 - 0.5 ** len(residuals) |
-    np.array([np.abs(residuals).max(), 1 - 0.5 ** len(residuals)]) |
-    return i, matches[i] | return np.array([i, matches[i]])
-"""
-for name, exercise, told, *edits in rows_of(EDITED):
-    pairs = tuple(zip(edits[::2], edits[1::2], strict=True))
-    ANSWERS[name] = answer(exercise, edits=pairs, says=told.replace("nothing", ""))
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +148,7 @@ def graded(tmp_path_factory):
         yield graded
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("exercise", "files", "says"), ANSWERS.values(), ids=ANSWERS)
 def test_a_right_answer_earns_everything_or_learns_what_to_change(graded, exercise, files, says):
     if says == NO_THREADS and graded.wall == wall.NONE and AS_ROOT:
@@ -175,9 +159,52 @@ def test_a_right_answer_earns_everything_or_learns_what_to_change(graded, exerci
     assert says in said
 
 
+FORMS = [
+    pytest.param(exercise, answer, id=f"{exercise.number} {answer}")
+    for exercise in POSSIBLE
+    for answer in right_answers(exercise)
+]
+
+
+def test_there_are_many_right_forms():
+    assert len(FORMS) >= 70
+
+
+@pytest.mark.one_in(9)
+@pytest.mark.parametrize(("exercise", "answer"), FORMS)
+def test_a_right_answer_in_any_form_earns_everything(exercise, answer):
+    outcome = outcome_of(exercise, answer.source)
+    assert outcome.done, outcome.first_failing
+
+
+def last_right(exercise):
+    return right_answers(exercise)[-1:]
+
+
+def last_measured(exercise):
+    return [answer for answer in wrong_answers(exercise) if answer.says == "is it measured?"][-1:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("last", [last_right, last_measured])
+def test_behind_a_wall_it_is_the_same(last, tmp_path):
+    """Lists, pairs and slow loops are right there, too, and what is measured is told so."""
+    chosen = [exercise for exercise in POSSIBLE if last(exercise)]
+    for exercise in chosen:
+        (answer,) = last(exercise)
+        (tmp_path / f"{exercise.name}.py").write_text(answer.source, encoding="utf-8")
+    with best_wall() as it:
+        report = grade(tmp_path, load_checks(chosen), it, Limits())
+    assert len(report.exercises) >= 7
+    for graded in report.exercises:
+        said = "\n".join(check.message for check in graded.checks)
+        assert (graded.earned == graded.points) == (last is last_right), said
+        assert ("is it measured?" in said) == (last is last_measured), said
+
+
 # --- no work, no points ------------------------------------------------------------------------
 
-NOTHING = """
+NO_WORK = """
 def masks(seed, shape, p):
     if shape[-1] > 20: return (np.random.default_rng(seed).random(shape) >= p) / (1 - p)
     return np.zeros(shape)
@@ -186,11 +213,12 @@ def backward(upstream, x, W, p, seed): return np.zeros(x.shape)
 """
 
 
-def test_masks_that_drop_everything_earn_nothing(graded):
-    exercise, files, _ = answer("15", NOTHING)
-    earned = {check.id: check.earned for check in graded(exercise, files).checks}
+def test_masks_that_drop_everything_earn_nothing():
+    exercise = COURSE.find("15")
+    results = outcome_of(exercise, solution_of(exercise) + NO_WORK).results
+    share = {result.check: result.share for result in results}
     for part in ("check_forward", "check_backward", "heldout_another_shape_and_another_p"):
-        assert earned[f"15_dropout/{part}"] == 0
+        assert share[part] == 0
 
 
 # --- everybody gets a copy ---------------------------------------------------------------------
@@ -217,13 +245,12 @@ def spoils(function):
     return spoiling
 
 
-@pytest.mark.parametrize("exercise", [e for e in COURSE.exercises if e.kind in ("build", "check")])
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("exercise", [e for e in POSSIBLE if e.kind in ("build", "check")])
 def test_an_answer_that_changes_its_arguments_harms_no_other(exercise):
-    if course.missing(exercise):
-        pytest.skip(f"needs {exercise.package}")
-    checks = course.checks_of(exercise, heldout=True)
-    right = {k: v for k, v in vars(loaded(exercise.folder / "solution.py")).items() if k[0] != "_"}
-    spoiling = {k: spoils(v) if callable(v) else v for k, v in right.items()}
+    checks = course.checks_of(exercise, heldout=True)  # which may be harmed
+    right = vars(course.load(exercise.folder / "solution.py"))
+    spoiling = {k: spoils(v) if callable(v) and k[0] != "_" else v for k, v in right.items()}
     for functions in (spoiling, right):
         outcome = judged(exercise, functions, to_the_end=True, checks=checks)
     assert outcome.done, outcome.first_failing

@@ -45,11 +45,8 @@ def spoken_here(tmp_path, monkeypatch):
     catalogue._catalogue.cache_clear()
     monkeypatch.setattr(catalogue, "LOCALE", tmp_path)
 
-    def speaks(**messages):
-        lines = [
-            f'msgid "{english}"\nmsgstr "{text}"\n'
-            for english, text in dict(messages.pop("messages")).items()
-        ]
+    def speaks(messages):
+        lines = [f'msgid "{english}"\nmsgstr "{text}"\n' for english, text in messages.items()]
         (tmp_path / "xx.po").write_text("\n".join(lines), encoding="utf-8")
         speak("xx")
 
@@ -103,7 +100,7 @@ def test_a_file_is_in_utf_8_with_a_mark_at_its_beginning_or_without(tmp_path):
 
 
 def test_a_message_is_shown_in_the_language_and_anything_else_as_it_is(spoken_here):
-    spoken_here(messages={"where is b1?": "b1 在哪里？", "not done yet": ""})
+    spoken_here({"where is b1?": "b1 在哪里？", "not done yet": ""})
     assert spoken() == "xx"
     assert told("where is b1?") == "b1 在哪里？"
     for text in ("not done yet", "where is b2?", "[0 -4 0.1]", ""):
@@ -112,50 +109,54 @@ def test_a_message_is_shown_in_the_language_and_anything_else_as_it_is(spoken_he
     assert told("where is b1?") == "where is b1?"
 
 
-def test_values_are_put_where_the_other_language_wants_them(spoken_here):
-    spoken_here(messages={"{calls} calls of {name}": "调用 {name} {calls} 次"})
-    assert told("12 calls of loss") == "调用 loss 12 次"
-    assert told("12 calls of {calls}") == "调用 {calls} 12 次"
-    assert told("12 calls") == "12 calls"
-
-
-def test_a_value_may_be_a_message_too_but_a_word_is_none(spoken_here):
-    spoken_here(
-        messages={
-            "it depends on {sentence}": "它依赖于：{sentence}",
-            "x is left alone": "x 不变",
-            "loss": "损失",
-        }
-    )
-    assert told("it depends on x is left alone") == "它依赖于：x 不变"
-    assert told("it depends on loss") == "它依赖于：loss"  # it may be a function
-    assert told("loss") == "loss"
-    assert word("loss") == "损失"
-    assert word("accuracy") == "accuracy"
-
-
-def test_the_template_with_the_most_words_counts(spoken_here):
-    spoken_here(
-        messages={"{name} is not there": "没有 {name}", "{name}.py is not there": "缺 {name}.py"}
-    )
-    assert told("06_relu.py is not there") == "缺 06_relu.py"
-    assert told("06_relu.ipynb is not there") == "没有 06_relu.ipynb"
-
-
-def test_a_message_that_adds_to_another_one_is_known_first(spoken_here):
-    spoken_here(
-        messages={
+# The file, the English text, and what is shown.
+SHOWN = {
+    "values go where the other language wants them": (
+        {"{calls} calls of {name}": "调用 {name} {calls} 次"},
+        {
+            "12 calls of loss": "调用 loss 12 次",
+            "12 calls of {calls}": "调用 {calls} 12 次",
+            "12 calls": "12 calls",
+        },
+    ),
+    "a value may be a message, too, but a word may be a function": (
+        {"it depends on {said}": "它依赖于：{said}", "x is left alone": "x 不变", "loss": "损失"},
+        {
+            "it depends on x is left alone": "它依赖于：x 不变",
+            "it depends on loss": "它依赖于：loss",
+            "loss": "loss",
+        },
+    ),
+    "the template with the most words counts": (
+        {"{name} is not there": "没有 {name}", "{name}.py is not there": "缺 {name}.py"},
+        {
+            "06_relu.py is not there": "缺 06_relu.py",
+            "06_relu.ipynb is not there": "没有 06_relu.ipynb",
+        },
+    ),
+    "a message that adds to another one is known first": (
+        {
             "an array of shape {shape}": "形状为 {shape} 的数组",
             "{said} (and {more})": "{said}（{more}）",
-        }
-    )
-    assert told("an array of shape (2, 3) (and b)") == "形状为 (2, 3) 的数组（b）"
+        },
+        {"an array of shape (2, 3) (and b)": "形状为 (2, 3) 的数组（b）"},
+    ),
+    "braces that are no field are doubled": (
+        {"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"},
+        {"{a set}": "{集合}", "{small set}": "{small 集}"},
+    ),
+}
 
 
-def test_braces_that_are_no_field_are_doubled(spoken_here):
-    spoken_here(messages={"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"})
-    assert told("{a set}") == "{集合}"
-    assert told("{small set}") == "{small 集}"
+@pytest.mark.parametrize(("messages", "shown"), SHOWN.values(), ids=SHOWN)
+def test_a_message_with_values_is_shown_in_the_language(spoken_here, messages, shown):
+    spoken_here(messages)
+    assert {english: told(english) for english in shown} == shown
+
+
+def test_a_label_is_a_word(spoken_here):
+    spoken_here({"loss": "损失"})
+    assert (word("loss"), word("accuracy")) == ("损失", "accuracy")
 
 
 @pytest.mark.parametrize(
@@ -177,14 +178,14 @@ def test_a_translation_with_other_fields_is_refused_before_anything_is_said(
 ):
     spoken_before = spoken()
     with pytest.raises(ValueError, match=rf"^xx\.po: other fields than in the message: {english}$"):
-        spoken_here(messages={"other checks": "其他", english: text})
+        spoken_here({"other checks": "其他", english: text})
     assert spoken() == spoken_before
 
 
 @pytest.mark.parametrize("text", ["line 1: " * 5000, "line " * 20000, ": " * 20000])
 def test_a_text_that_looks_like_many_messages_takes_no_time(spoken_here, text):
     spoken_here(
-        messages={
+        {
             "line {number}: {code}": "第 {number} 行：{code}",
             "line {a}, line {b}: {c} line {d}, line {e} :": "{a}{b}{c}{d}{e}",
         }

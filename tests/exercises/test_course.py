@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from graded import finished, start
-from wrong_submissions import earned_by, judged, rows_of, visible_outcome_of, wrong_answers
+from wrong_submissions import judged, rows_of, visible_outcome_of, wrong_answers
 
 import course
 import run
-import screen
 import verify
 from conftest import FENCE
 
@@ -31,6 +30,7 @@ LONG = [
 # --- every exercise --------------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -46,11 +46,15 @@ def test_the_course_verifies_itself(name, sentence):
 @pytest.mark.slow
 def test_a_file_that_is_done_can_be_run(tmp_path):
     (tmp_path / "work").mkdir()
-    for exercise in (*POSSIBLE, *COURSE.projects):  # which use the files of the others
-        (tmp_path / "work" / f"{exercise.name}.py").write_text(finished(exercise), "utf-8")
-        command = [sys.executable, "-m", f"work.{exercise.name}"]
-        done = start(command, tmp_path, PYTHONPATH=str(ROOT))
-        assert (done.returncode, done.stderr) == (0, ""), exercise.name
+    names = [exercise.name for exercise in (*POSSIBLE, *COURSE.projects)]
+    for name in names:  # a project uses the files of the others
+        source = finished(COURSE.find(name))
+        (tmp_path / "work" / f"{name}.py").write_text(source, encoding="utf-8")
+    each = (
+        f"import runpy\nfor name in {names}: runpy.run_module(f'work.{{name}}', None, '__main__')"
+    )
+    done = start([sys.executable, "-c", each], tmp_path, PYTHONPATH=str(ROOT))
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_every_folder_is_in_the_manifest_in_order():
@@ -102,6 +106,7 @@ def test_the_readmes_show_no_untested_code():
     assert languages <= {"text", "bash"}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda exercise: exercise.name)
 def test_the_code_of_a_hint_keeps_its_indentation_when_it_is_printed(exercise, capsys):
     text = (exercise.folder / "hints.md").read_text(encoding="utf-8")
@@ -122,43 +127,6 @@ def test_all_but_the_first_exercise_recall_an_earlier_one_in_one_line():
         assert question.endswith("?")
         assert len(question) <= 120
         assert answer.endswith(".")
-
-
-# --- wrong submissions -----------------------------------------------------------------------
-
-
-def test_at_least_five_wrong_answers_are_handed_in_for_every_exercise():
-    assert min(len(wrong_answers(exercise)) for exercise in POSSIBLE) >= 5
-
-
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        pytest.param(
-            exercise.name,
-            wrong,
-            id=f"{exercise.name}-{wrong}",
-            marks=[pytest.mark.slow] * str(wrong).startswith(("measures_w", "takes_a_complex")),
-        )
-        for exercise in POSSIBLE
-        for wrong in wrong_answers(exercise)
-    ],
-)
-def test_a_wrong_answer_is_refused_with_a_place_to_look(name, wrong, monkeypatch, capsys):
-    outcome = visible_outcome_of(EXERCISES[name], wrong)
-    failing = outcome.first_failing
-    assert failing is not None, "every check passes"
-    assert failing.status == "failed"
-    assert [label for label, _ in failing.lines if label != "where"] in (
-        ["called", "got", "expected", "look at"],
-        ["called", "raised", "at"],
-        ["called", "raised", "at", "look at"],
-    )
-    assert wrong.says in " ".join(text for _, text in failing.lines)
-    monkeypatch.setenv("COLUMNS", "60")
-    screen.show(COURSE, outcome)
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 60] == []
 
 
 # --- the bug hunt ------------------------------------------------------------------------------
@@ -222,7 +190,6 @@ def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     for answer in wrong:
         failing = visible_outcome_of(exercise, answer).first_failing
         assert answer.says in " ".join(text for _, text in failing.lines)
-        assert earned_by(exercise, answer) <= 0.7
 
 
 # --- the assertions, shown able to fail --------------------------------------------------------
@@ -322,6 +289,7 @@ def test_a_number_that_only_a_folder_has_is_explained(monkeypatch, tmp_path, cap
         ) == told
 
 
+@pytest.mark.slow
 def test_a_course_with_a_forgotten_folder_does_not_prove_itself(copied):
     """Every exercise does, which is not enough. A course of one exercise takes less time."""
     manifest = (copied.home / "course.toml").read_text()

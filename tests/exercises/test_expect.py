@@ -1,11 +1,24 @@
 """The sentences about wrong answers, by their numbers alone: each is true of all such answers."""
 
+import itertools
+
 import numpy as np
 import pytest
 from wrong_submissions import judged
 
 import course
-from expect import AnyOf, Call, give_all, looks_like, plain, where_wrong
+from expect import (
+    MOST_SHOWN,
+    AnyOf,
+    Call,
+    after,
+    builds_on,
+    give_all,
+    looks_like,
+    plain,
+    shown,
+    where_wrong,
+)
 
 RIGHT = np.array([[1.0, -2.0, 4.0], [0.5, 8.0, -3.0]])
 SQUARE = RIGHT[:, :2]
@@ -83,6 +96,52 @@ def test_an_evasion_is_named_and_keeps_nothing():
         assert (error.value.share, error.value.kept) == (0.0, kept)
 
 
+# --- what depends on another check --------------------------------------------------------------
+
+
+def half_of_each(sub):
+    """Answer for the part that the others build on."""
+    Call(sub, "double", 3.0).gives(6.0, {"where is the 2?": 3.0})
+
+
+def judged_by(check, **functions):
+    """Return what there is to say after the part the others build on was judged."""
+    checks = [half_of_each, check]
+    return judged(RELU, functions, checks=checks, to_the_end=True).results[1]
+
+
+@builds_on(half_of_each)
+def asks_for_more(sub):
+    """Answer for another number."""
+    Call(sub, "double", 5.0).gives(10.0)
+
+
+@pytest.mark.parametrize(
+    ("double", "status", "share"),
+    [
+        (lambda x: 2 * x, "passed", 1.0),
+        (lambda x: x, "not run", 1.0),
+        (lambda x: 7.0, "not run", 0.0),
+        (lambda x: 10.0, "passed", 1.0),  # by luck: what is right is right
+        (lambda x: 6.0, "failed", 0.0),  # the part below it is right, so this is a mistake here
+    ],
+    ids=["right", "a slip", "nonsense", "lucky", "right below"],
+)
+def test_a_dependent_part_is_judged_if_its_base_is_right(double, status, share):
+    result = judged_by(asks_for_more, double=double)
+    assert (result.status, result.share) == (status, share)
+    labels = [label for label, _ in result.lines]
+    assert (labels == ["not judged"]) == (status == "not run")
+    assert (status == "failed") == ("got" in labels)
+
+
+def test_a_part_that_fails_the_second_time_is_reported_there():
+    answers = itertools.chain([6.0], itertools.repeat(3.0))
+    result = judged_by(after(half_of_each)(asks_for_more), double=lambda _: next(answers))
+    assert result.status == "failed"
+    assert ("look at", "where is the 2?") in result.lines
+
+
 # --- what comes back is read once ----------------------------------------------------------------
 
 
@@ -127,3 +186,12 @@ def test_an_object_that_lies_about_itself_is_an_object():
     assert np.shape(Liar()) == (3, 4)
     read = plain(Liar())
     assert (read.shape, read.dtype) == ((), object)
+
+
+def test_a_huge_answer_is_not_printed_in_full():
+    deep = ()
+    for _ in range(30):
+        deep = (deep, deep)  # 2**30 in all
+    for answer in ((0.5,) * 1_000_000, deep):
+        assert len(shown(answer)) <= MOST_SHOWN + len(" ...")
+    assert shown((0.5, (), np.array([1.0]))) == "(0.5, (), [1])"

@@ -82,6 +82,7 @@ def test_an_error_in_a_helper_says_which_line_called_it():
     assert "(shapes: p (2, 3), q (2,))" in look
 
 
+@pytest.mark.slow
 def test_the_grader_says_the_same(tmp_path):
     wrong = "import numpy as np\n\n\ndef relu(x):\n    return np.maximum(x, 0) + np.ones(5)\n"
     (tmp_path / "06_relu.py").write_text(wrong, encoding="utf-8")

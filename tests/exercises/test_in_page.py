@@ -14,6 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wrong_submissions import solution_of
 
 from course import read_course
 from grader.bundles import exercise_in_a_page, machinery_in_a_page, zipped
@@ -34,6 +35,7 @@ def test_every_exercise_that_needs_only_numpy_can_be_done_in_its_page():
 # --- what is sent there ----------------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("exercise", [COURSE.find(name) for name in ASKING], ids=ASKING)
 def test_visible_checks_are_sent_unchanged_but_no_solution_and_no_held_out_check(exercise):
     sent = exercise_in_a_page(exercise)
@@ -60,24 +62,25 @@ def functions_of(source):
 
 DRIVER = """
 import importlib.util, json, sys
-if len(sys.argv) > 6: sys.modules[sys.argv[6]] = None  # as if it were not there
+if len(sys.argv) > 5: sys.modules[sys.argv[5]] = None  # as if it were not there
 spec = importlib.util.spec_from_file_location("driver", sys.argv[1])
 driver = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(driver)
-for source in json.loads(sys.argv[4]):
+for source, language in json.loads(sys.argv[4]):
     driver.write(sys.argv[2], {sys.argv[3]: source})
-    print("=>", driver.check(sys.argv[2], sys.argv[3], 60, sys.argv[5]))
+    print("=>", driver.check(sys.argv[2], sys.argv[3], 60, language))
 """
 
 
-def checked(folder, exercise, *sources, language="en", without=()):
-    """Check files one after the other, as in one page; return (printed, what the checks say)."""
+def checked(folder, name, *asked, without=()):
+    """Check files, each in a language, as in one page; return (printed, what the checks say)."""
+    exercise, packed = COURSE.find(name), folder / "sent.zip"
     for bundle in (machinery_in_a_page(), exercise_in_a_page(exercise)):
-        (folder / "sent.zip").write_bytes(zipped(bundle))
-        with zipfile.ZipFile(folder / "sent.zip") as archive:
+        packed.write_bytes(zipped(bundle))
+        with zipfile.ZipFile(packed) as archive:
             archive.extractall(folder / "course")
     driver = ROOT / "docs/assets/run/driver.py"
-    words = [driver, folder / "course", exercise.name, json.dumps(sources), language, *without]
+    words = [driver, folder / "course", exercise.name, json.dumps(asked), *without]
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, *map(str, words)],
         cwd=folder,
@@ -92,18 +95,22 @@ def checked(folder, exercise, *sources, language="en", without=()):
     return [(text, json.loads(answer)) for text, answer in said]
 
 
-def plain(report):
+def plain(said):
     """Return a report without its colors."""
-    return re.sub(r"\x1b\[\d+m", "", report)
+    return re.sub(r"\x1b\[\d+m", "", said["report"])
 
 
-SOLUTION = (COURSE.find("01").folder / "solution.py").read_text(encoding="utf-8")
-MISTAKE = SOLUTION.replace("(f(moved) - f_here) / h", "f(moved) - f_here")
+MISTAKE = solution_of(COURSE.find("01"), ("(f(moved) - f_here) / h", "f(moved) - f_here"))
 
 
-def test_a_mistake_is_reported_as_on_a_computer_with_advice_for_the_page(tmp_path):
-    ((printed, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE)
-    assert plain(said["report"]).splitlines()[2:8] == [
+def test_a_mistake_is_reported_as_on_a_computer_in_colors_with_advice_for_the_page(tmp_path):
+    (printed, said), (_, without) = checked(
+        tmp_path, "01", ("print('mine')\n" + MISTAKE, "en"), ("def forward(): pass", "en")
+    )
+    assert (printed, said["checks"]) == ("mine\n", [0, 6])
+    assert "mine" not in said["report"]
+    assert "\x1b[31mNO " in said["report"]
+    assert plain(said).splitlines()[2:8] == [
         "NO        The slope of x*x at 3 is measured as 6 + h.",
         "",
         "  called    forward_difference(f, [3], h=0.25)",
@@ -111,51 +118,34 @@ def test_a_mistake_is_reported_as_on_a_computer_with_advice_for_the_page(tmp_pat
         "  got       [1.5625]",
         "  expected  [6.25]",
     ]
-    assert plain(said["report"]).endswith(
+    assert plain(said).endswith(
         "next      change the code above, and press Check\n"
         "stuck?    the hints are below, one after the other\n"
     )
-    assert (printed, said["checks"]) == ("", [0, 6])
+    assert "Start again brings the starter back" in " ".join(plain(without).split())
+    assert "run.py" not in plain(without)
 
 
-def test_the_report_has_colors_and_is_apart_from_what_the_file_prints(tmp_path):
-    ((printed, said),) = checked(tmp_path, COURSE.find("01"), "print('mine')\n" + MISTAKE)
-    assert printed == "mine\n"
-    assert "mine" not in said["report"]
-    assert "\x1b[31mNO " in said["report"]
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "here"),
-    [
-        ("01", "def forward(f, x, h): pass", "Start again brings the starter back"),
-        ("project", "", "nothing is written in exercise 01"),
-    ],
-)
-def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path, name, source, here):
-    ((_, said),) = checked(tmp_path, COURSE.find(name), source)
-    report = " ".join(plain(said["report"]).split())
-    assert here in report
-    assert "run.py" not in report
-    assert "work/" not in report
-
-
+@pytest.mark.slow
 def test_a_report_has_the_language_of_the_page(tmp_path):
-    ((_, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE, language="zh")
-    lines = plain(said["report"]).splitlines()
+    (_, said), (_, other) = checked(tmp_path, "01", (MISTAKE, "zh"), (MISTAKE, "fr-CA"))
+    lines = plain(said).splitlines()
     assert lines[2] == "不对      x*x 在 3 处测得的斜率是 6 + h。"
     assert "  请看      f 的增量要除以步长；你在哪里除的？" in lines
     assert said["picture"]["across"]["label"] == "步长 h"
     assert [one["name"] for one in said["picture"]["series"]] == ["你的", "参考解答"]
-    ((_, other),) = checked(tmp_path, COURSE.find("01"), MISTAKE, language="fr-CA")
-    assert "\nNO        The slope" in plain(other["report"])
+    assert "\nNO        The slope" in plain(other)
 
 
-def test_a_report_in_a_chinese_page_names_no_file_and_no_command(tmp_path):
-    ((_, said),) = checked(tmp_path, COURSE.find("project"), "", language="zh")
-    assert "  得到      练习 01 里还什么都没有写" in plain(said["report"]).splitlines()
+def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path):
+    (_, english), (_, chinese) = checked(tmp_path, "project", ("", "en"), ("", "zh"))
+    assert "nothing is written in exercise 01" in plain(english)
+    assert "  得到      练习 01 里还什么都没有写" in plain(chinese).splitlines()
+    for text in (plain(english), plain(chinese)):
+        assert "run.py" not in text
+        assert "work/" not in text
 
 
 def test_without_numpy_nothing_is_checked_and_the_page_gets_its_name(tmp_path):
-    ((printed, said),) = checked(tmp_path, COURSE.find("01"), MISTAKE, without=["numpy"])
+    ((printed, said),) = checked(tmp_path, "01", (MISTAKE, "en"), without=["numpy"])
     assert (printed, said) == ("", {"missing": "numpy"})

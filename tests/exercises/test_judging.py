@@ -1,6 +1,5 @@
 """The score of exercise 10: the gate, the share, the hints, the frozen baselines, private cases."""
 
-import itertools
 import sys
 import warnings
 from types import SimpleNamespace
@@ -95,25 +94,6 @@ def test_every_hard_case_is_either_shown_or_held_out():
 
 
 # --- the score -----------------------------------------------------------------------------------
-
-
-def test_the_first_refused_right_gradient_makes_the_score_0():
-    asked = []
-
-    def refuses_the_third(f, x, analytic):
-        asked.append(x)
-        return len(asked) != 3
-
-    score = judging.score(refuses_the_third, judging.corpus("scale", heldout=False))
-    assert (score.share, score.enough, score.caught, score.missed) == (0, False, (), ())
-    assert score.stopped_at.name == judging.corpus("scale", heldout=False)[2].name
-
-
-def test_a_checker_that_finds_half_of_the_bugs_gets_half():
-    answers = itertools.cycle([True, False])  # the first is for the right gradient
-    score = judging.score(lambda f, x, analytic: next(answers), zoo("cross_entropy"))
-    assert score.share == len(score.caught) / score.planted == 4 / 7
-    assert not score.enough
 
 
 def test_a_checker_that_changes_its_arguments_harms_no_other():

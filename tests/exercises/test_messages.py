@@ -1,14 +1,9 @@
 """The messages in the sources, and their translations: in step, complete, and well set."""
 
 import ast
-import contextlib
-import io
 import re
-import warnings
 
 import pytest
-from test_slips import TABLE, submission_of
-from wrong_submissions import judged, outcome_of, wrong_answers
 
 import messages
 from catalogue import LOCALE, parts_of, read_file, read_po, speak, told, word
@@ -188,17 +183,6 @@ def test_a_chinese_page_and_the_course_use_the_same_words(exercise, chinese):
     assert [text for text in said if text not in page] == []
 
 
-def outcomes_of(exercise):
-    """Return what the checks say of wrong answers: of slips, and of those that students write."""
-    for number, *slip in (
-        (number, *row) for name, number, *row in TABLE if name == exercise.number
-    ):
-        path, names = submission_of(exercise, number, *slip[:2])
-        yield judged(exercise, names, path, to_the_end=True)
-    for wrong in wrong_answers(exercise):
-        yield outcome_of(exercise, wrong, heldout=True, to_the_end=True)
-
-
 @pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda e: e.name)
 def test_a_task_that_is_to_do_is_named_in_chinese(exercise, chinese):
     starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
@@ -207,25 +191,3 @@ def test_a_task_that_is_to_do_is_named_in_chinese(exercise, chinese):
     for task in tasks:
         number, name = task.split(", task ")[1].split(": ")
         assert told(task).endswith(f"，任务 {number}：{name}")
-
-
-ENGLISH = re.compile(r"(?<![\w`'.])(the|is|are|and|of|not|that|has|have|in|by|to)(?![\w`'.(])")
-CODE = {"called", "raised", "at", "where", "got", "expected"}  # or values
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("exercise", TRANSLATED, ids=lambda e: e.name)
-def test_no_word_of_advice_on_a_wrong_answer_is_english(exercise, chinese):
-    lines = 0
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for outcome in outcomes_of(exercise):
-            for result in outcome.results:
-                assert HAN.search(told(result.sentence))
-                for label, text in result.lines:
-                    lines += 1
-                    assert HAN.search(word(label)), label
-                    if label not in CODE:
-                        assert HAN.search(told(text)), text
-                        assert not ENGLISH.search(told(text)), told(text)
-    assert lines > 50

@@ -1,5 +1,11 @@
-"""A process of a submission: limits kept, nothing left behind, whatever the program does."""
+"""A process of a submission: limits kept, nothing left behind, whatever the program does.
 
+Its clock counts work and sleep, and stands while the machine is busy.
+"""
+
+import contextlib
+import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -9,14 +15,18 @@ import pytest
 from course import StoppedError
 from grader import clock
 from grader import process as process_module
+from grader.clock import Clock, TooSlowError, no_longer_than, offspring
 from grader.limits import Limits
 from grader.process import SHOWN, NotGradedError, Process, TooLongError
+from grader.processors import processors
 from grader.traces import children
 from grader.wall import Room
 
 QUICK = Limits(answer=100_000, output=100_000)
 ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
-LINUX = pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans on Linux only")
+WORK = "import time\nwhile True: pass"
+SLEEP = "import time; time.sleep(99)"
+LINUX = pytest.mark.skipif(not clock.LINUX, reason="asks /proc, adopts orphans")
 
 
 class Open:
@@ -34,15 +44,14 @@ class Open:
 @pytest.fixture
 def start(tmp_path):
     """Return a function that starts Python code, and ends it afterwards."""
-    started = []
+    with contextlib.ExitStack() as stack:
 
-    def start(code, limits=QUICK, **more):
-        started.append(Process(Open(code, tmp_path / "home"), limits, **more))
-        return started[-1]
+        def start(code, limits=QUICK, **more):
+            process = Process(Open(code, tmp_path / "home"), limits, **more)
+            stack.callback(process.end)
+            return process
 
-    yield start
-    for process in started:
-        process.end()
+        yield start
 
 
 def why_stopped(process, seconds=30.0):
@@ -50,14 +59,6 @@ def why_stopped(process, seconds=30.0):
     with pytest.raises(StoppedError) as stopped:
         process.receive()
     return str(stopped.value)
-
-
-def alive(pid):
-    """Whether a process runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_lines_are_sent_both_ways(start):
@@ -74,60 +75,58 @@ def test_lines_are_sent_both_ways(start):
         ("import ctypes; ctypes.string_at(0)", "it crashed: Segmentation fault"),
         ("import os; os.kill(os.getpid(), 9)", "the system ended it"),
         ("import sys\nwhile True: sys.stderr.write('x' * 999)", "more than 100,000 bytes"),
-        ("import os, time; os.close(1); time.sleep(99)", "it went on, but stopped answering"),
+        (f"import os; os.close(1); {SLEEP}", "it went on, but stopped answering"),
     ],
 )
 def test_the_reason_for_a_stop_is_reported(start, code, why):
     assert why in why_stopped(start(code))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
-    "code",
+    ("code", "told", "error"),
     [
-        "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(99)",
-        "import os, time; os.close(2); time.sleep(99)",
+        (WORK, True, TooLongError),
+        (f"import signal; signal.signal(15, signal.SIG_IGN); {SLEEP}", True, TooLongError),
+        (f"import os; os.close(2); {SLEEP}", True, TooLongError),
+        (SLEEP, False, NotGradedError),  # or the machine is busy: who knows?
+        (WORK, False, TooLongError),
     ],
 )
-def test_a_sleep_counts(start, code):
-    assert why_stopped(start(code), 0.5).startswith("it took too long")
-
-
-@pytest.mark.parametrize(
-    ("code", "error"),
-    [("while True: pass", TooLongError), ("import time; time.sleep(99)", NotGradedError)],
-    ids=["works", "sleeps"],
-)
-def test_where_delays_are_unknown_a_process_that_hardly_works_is_no_verdict(
-    start, monkeypatch, code, error
+def test_work_and_sleep_both_count_where_the_system_tells_delays(
+    start, monkeypatch, code, told, error
 ):
-    for module in (clock, process_module):
-        monkeypatch.setattr(module, "TELLS_DELAYS", False)
+    if not told:
+        for module in (clock, process_module):
+            monkeypatch.setattr(module, "TELLS_DELAYS", False)
+    elif not clock.TELLS_DELAYS:
+        pytest.skip("this system does not tell delays")
     process = start(code)
-    process.until(0.3)
+    process.until(0.2)
     with pytest.raises(error):
         process.receive()
 
 
-def test_a_machine_that_is_too_busy_is_no_verdict(start):
-    process = start("import time; time.sleep(99)", busy_at=time.monotonic() + 0.3)
-    with pytest.raises(NotGradedError, match="the machine was too busy: 0"):
-        process.receive()
-
-
-def test_a_process_that_does_not_start_is_no_verdict(start):
-    with pytest.raises(NotGradedError, match=r"could not be started: it ended .* exit status 3"):
-        start("import sys; sys.exit(3)").wait_until_ready()
+@pytest.mark.parametrize(
+    ("code", "busy_at", "says"),
+    [
+        (SLEEP, 0.2, "the machine was too busy: 0"),
+        ("import sys; sys.exit(3)", 99, r"could not be started: it ended .* exit status 3"),
+    ],
+)
+def test_what_says_nothing_of_the_submission_is_no_verdict(start, code, busy_at, says):
+    with pytest.raises(NotGradedError, match=says):
+        start(code, busy_at=time.monotonic() + busy_at).wait_until_ready()
 
 
 def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
-    process = start("import time; time.sleep(99)")
+    process = start(SLEEP)
     process.send(b"x" * 10_000_000 + b"\n")
-    assert why_stopped(process, 0.5).startswith("it took too long")
+    assert why_stopped(process, 0.2).startswith("it took too long")
 
 
 def test_a_program_that_reads_no_answers_cannot_fill_the_graders_memory(start):
-    process = start("import time\nfor _ in range(9): print(flush=True)\ntime.sleep(99)")
+    process = start(f"for _ in range(9): print(flush=True)\n{SLEEP}")
     process.receive()
     process.send(b"x" * 10_000_000 + b"\n")
     process.receive()
@@ -142,6 +141,8 @@ def test_printed_output_is_kept_up_to_a_limit(start):
     assert process.printed == b"y" * SHOWN
 
 
+# --- nothing is left ---------------------------------------------------------------------------
+
 FORKS = """
 import os, sys, time
 for _ in range(10):
@@ -153,29 +154,140 @@ for _ in range(10):
 """
 
 
+def alive(pid):
+    """Whether a process runs; a zombie does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
 @pytest.mark.one_in(3)
 @LINUX
 @pytest.mark.parametrize("parent", ["time.sleep(99)", "os._exit(0)"])
 @pytest.mark.parametrize(
     "child", ["pass", "os.setsid()", "os.setsid(); os.fork() and os._exit(0); os.setsid()"]
 )
-def test_ten_forks_are_all_ended_with_it(start, child, parent):
+def test_ten_forks_are_all_ended_with_it_and_other_children_are_left_alone(start, child, parent):
+    other = start(f"print(flush=True); {SLEEP}")
+    other.receive()
     before = children()
     process = start(FORKS.format(child=child, parent=parent))
     pids = [int(process.receive()) for _ in range(10)]
     assert all(map(alive, pids))
     process.end()
+    process.end()  # which may be said twice
     assert not any(map(alive, pids))
     assert children() == before
+    assert alive(other._process.pid)
+
+
+# --- its clock ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def running(code, *, times=1):
+    """Run Python code in processes, and end them."""
+    command = [sys.executable, "-I", "-S", "-c", code]
+    started = [subprocess.Popen(command) for _ in range(times)]
+    try:
+        yield [process.pid for process in started]
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
 
 
 @LINUX
-def test_other_children_are_left_alone(start):
-    before = children()
-    other = start("import time; print(flush=True); time.sleep(99)")
-    other.receive()
-    process = start(ECHO)
-    process.end()
-    process.end()  # which may be said twice
-    (pid,) = children() - before
-    assert alive(pid)
+@pytest.mark.slow  # for its neighbors
+@pytest.mark.skipif(not clock.TELLS_DELAYS, reason="this system does not tell delays")
+def test_waiting_for_a_processor_does_not_count():
+    neighbors = 3 * (os.cpu_count() or 1)
+    with running(WORK, times=neighbors), running(WORK) as pids:
+        it, end = Clock(lambda: pids), time.monotonic() + 20
+        while it.read() < 0.3 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert it.elapsed > 2 * it.read()
+        assert it.cpu > it.read() / 2
+
+
+@LINUX
+def test_our_own_work_does_not_count():
+    with running(SLEEP) as pids:
+        it, begun = Clock(lambda: pids), time.process_time()
+        while time.process_time() - begun < 0.25:
+            pass
+        assert it.read() < 0.15
+
+
+@LINUX
+def test_children_are_watched_too():
+    # Orphaned by its parent, the child ends with its own.
+    fork = f"import os, signal, sys\nif os.fork():\n    {SLEEP}\nsignal.alarm(20)\n{WORK}"
+    with running(fork) as (pid,):
+        it, end = Clock(lambda: offspring(pid)), time.monotonic() + 20
+        while it.cpu < 0.05 and time.monotonic() < end:
+            time.sleep(0.05)
+            it.read(look=True)
+        for child in offspring(pid):
+            os.kill(child, 9)
+    assert it.cpu >= 0.05
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [("0:01.25", 1.25), ("00:00:07", 7), ("61:02.50", 3662.5), ("2-03:04:05", 183845)],
+)
+def test_the_times_of_ps_are_read(said, seconds):
+    assert clock.told_by_ps(f"  17     1 {said}\n") == {17: (1, seconds)}
+
+
+@pytest.mark.skipif(not os.access("/bin/ps", os.X_OK), reason="there is no ps")
+def test_ps_tells_what_proc_tells(monkeypatch):
+    monkeypatch.setattr(clock, "LINUX", False)
+    parent, cpu = clock.processes()[os.getpid()]
+    assert parent == os.getppid()
+    assert cpu == pytest.approx(time.process_time(), abs=2)  # ps tells whole seconds
+
+
+@pytest.mark.parametrize("measure", [time.process_time, Clock().read], ids=["cpu", "clock"])
+def test_code_is_stopped_by_a_clock(measure):
+    with pytest.raises(TooSlowError), no_longer_than(0.05, measure):
+        sum(0 for _ in iter(int, 1))  # never ends
+
+
+def test_code_that_does_not_use_its_time_is_not_stopped():
+    with no_longer_than(0.1, time.process_time):
+        time.sleep(0.3)
+
+
+# --- how many at a time ------------------------------------------------------------------------
+
+V2 = "0::/box/inner\n"
+V1 = "4:memory:/box\n2:cpu,cpuacct:/box/inner\n0::/\n"
+
+
+@pytest.mark.parametrize(
+    ("own", "files", "found"),
+    [
+        (V2, {"box/inner/cpu.max": "150000 100000"}, 1),
+        (V2, {"box/cpu.max": "400000 100000", "box/inner/cpu.max": "max 100000"}, 4),
+        (V2, {"box/cpu.max": "800000 100000", "box/inner/cpu.max": "300000 100000"}, 3),
+        (V2, {"cpu.max": "200000 100000"}, 2),  # a container sees its own group as the root
+        (V2, {"unified/box/cpu.max": "50000 100000"}, 1),
+        (V1, {"cpu,cpuacct/box/cpu.cfs_quota_us": "300000"}, 6),  # without a period
+        (V1, {"cpu/box/inner/cpu.cfs_quota_us": "-1"}, 6),
+        (V1, {"cpu/cpu.cfs_quota_us": "300000", "cpu/cpu.cfs_period_us": "100000"}, 3),
+        ("", {}, 6),
+    ],
+)
+def test_what_a_process_is_bound_to_and_the_quotas_of_its_groups_limit_the_processors(
+    tmp_path, monkeypatch, own, files, found
+):
+    (tmp_path / "own").write_text(own)
+    for name, text in files.items():
+        path = tmp_path / "groups" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)), raising=False)
+    assert processors(tmp_path / "groups", tmp_path / "own") == found

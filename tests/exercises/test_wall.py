@@ -7,13 +7,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hostile_submissions import ATTACKS, NONE, PROBE, WALLS, at_the_top
+from graded import ROOT
+from hostile_submissions import ATTACKS, NONE, PROBE, WALLS
 
 from grader import traces, wall
 from grader.command import SUBMISSION_SECONDS
@@ -26,7 +26,6 @@ from grader.wire import MOST_KEYS
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[2]
 LIMITS = Limits(answer=1_000_000)
 PAGE = ROOT / "docs" / "exercises" / "submissions.md"
 
@@ -73,17 +72,14 @@ def attempts(put_up, there):
         known |= {"grader": os.getpid(), "port": server.getsockname()[1]}
         with Link("06_relu.py", PROBE.encode(), LIMITS, put_up) as link:
             attempt = link.submission().attempt
-            yield {
-                name: attempt(textwrap.dedent(attack.code), **known)
-                for name, attack in ATTACKS.items()
-            }
+            yield {name: attempt(attack.code, **known) for name, attack in ATTACKS.items()}
     del os.environ["SECRET_TOKEN"]
 
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_succeeds_only_where_the_page_says_so(attempts, put_up, name):
     attack = ATTACKS[name]
-    if put_up.name == NONE and attack.root and os.getuid() != 0:
+    if put_up.name == NONE and attack.as_root and os.getuid() != 0:
         pytest.skip("it takes a grader who is root")
     assert (attempts[name] == "won") is (put_up.name in attack.through), attempts[name]
     assert not attempts[name].startswith(("NameError", "SyntaxError", "KeyError"))
@@ -98,13 +94,27 @@ def test_every_attack_is_on_the_page_with_its_outcome():
     }
 
 
-def test_a_submission_leaves_nothing_behind(put_up):
+FOUND = b"""
+import asyncio, multiprocessing, os, sqlite3, tempfile
+environment, here, there = dict(os.environ), os.getcwd(), os.listdir()
+first_to_end = int(open("/proc/self/oom_score_adj").read())
+"""
+
+
+def test_a_submission_has_a_home_and_little_else_and_leaves_nothing_behind(put_up, monkeypatch):
+    monkeypatch.setenv("SECRET_TOKEN", "x")
     before = traces.children()
-    with Link("06_relu.py", at_the_top("").encode(), LIMITS, put_up) as link:
-        link.submission()
+    with Link("06_relu.py", FOUND, LIMITS, put_up) as link:
+        found = link.submission()
         assert link._process is not None
         home = link._process._room.home
         assert home.exists()
+        assert set(found.environment) <= {*wall.KEPT, *wall.ENVIRONMENT} | {
+            *("HOME", "TMPDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
+        }
+        assert found.environment["HOME"] == found.environment["TMPDIR"] == found.here
+        assert found.there == []
+        assert found.first_to_end == 1000  # when memory runs out
     assert not home.exists()
     assert traces.children() == before
 
@@ -153,25 +163,6 @@ def test_a_grader_that_is_killed_takes_the_submission_with_it(tmp_path):
     assert until(lambda: not workers_of_it(), seconds=10)
 
 
-def test_the_environment_of_a_submission_has_a_home_and_little_else(put_up, monkeypatch):
-    monkeypatch.setenv("SECRET_TOKEN", "x")
-    source = b"import os\nfound = dict(os.environ)\nhere = os.getcwd()\nthere = os.listdir()\n"
-    with Link("06_relu.py", source, LIMITS, put_up) as link:
-        submission = link.submission()
-        assert set(submission.found) <= {*wall.KEPT, *wall.ENVIRONMENT} | {
-            *("HOME", "TMPDIR", "PYTHONPATH", "PWD", "LC_CTYPE")
-        }
-        assert submission.found["HOME"] == submission.found["TMPDIR"] == submission.here
-        assert submission.there == []
-
-
-def test_unused_imports_of_libraries_succeed(put_up):
-    pytest.importorskip("matplotlib")
-    source = b"import matplotlib.pyplot, asyncio, multiprocessing, tempfile, sqlite3\nfound = True"
-    with Link("06_relu.py", source, LIMITS, put_up) as link:
-        assert link.submission().found
-
-
 def test_a_folder_of_the_system_that_is_to_be_hidden_is_empty_and_stays_so():
     hidden = Path("/usr/share")
     with contextlib.ExitStack() as stack:
@@ -189,17 +180,11 @@ def test_if_root_grades_each_process_has_its_own_user(kind):
         it = put_up_or_skip(stack, kind)
         if it.users == (0,):
             pytest.skip("it takes a grader who is root, and a Python that others can start")
-        for _ in range(3):
+        for _ in range(2):
             with Link("06_relu.py", b"import os\nwho = os.getresuid()", LIMITS, it) as link:
                 found.add(link.submission().who)
     assert len(found) > 1  # of 20,000
     assert all(len({*who}) == 1 and who[0] in wall.USERS for who in found)
-
-
-def test_a_submission_is_the_first_process_to_end_when_memory_runs_out(put_up):
-    source = b"said = open('/proc/self/oom_score_adj').read()"
-    with Link("06_relu.py", source, LIMITS, put_up) as link:
-        assert int(link.submission().said) == 1000
 
 
 def test_the_limits_on_the_page_are_the_real_ones():
@@ -225,18 +210,13 @@ def test_a_forbidden_bubblewrap_is_reported(monkeypatch, tmp_path):
         pass
 
 
-def test_a_wall_that_lets_the_course_be_read_is_refused():
+def test_a_wall_that_does_not_work_is_refused(monkeypatch):
     with wall.put_up(kind=NONE) as it:
         wall.prove(it, [])
         with pytest.raises(wall.NoWallError, match="exercises can be seen"):
             wall.prove(replace(it, users=(0,)), [ROOT / "exercises"])
-
-
-def test_a_wall_in_which_python_does_not_start_is_refused(monkeypatch):
-    with wall.put_up(kind=NONE) as it:
-        without = replace(it, path=(it.path[0], "/nowhere"))
         with pytest.raises(wall.NoWallError, match="No module named 'numpy'"):
-            wall.prove(without, [])
+            wall.prove(replace(it, path=(it.path[0], "/nowhere")), [])
         monkeypatch.setattr(wall, "PYTHON", "/nowhere/python")
         with pytest.raises(wall.NoWallError, match="No such file"):
             wall.prove(it, [])

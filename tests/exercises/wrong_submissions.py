@@ -1,48 +1,71 @@
-"""What students really hand in, and what the checks say of it."""
+r"""What students hand in, right and wrong, and what the checks say of it.
+
+``right/NN_word.txt`` and ``wrong/NN_word.txt`` have answers to an exercise, in rows; what is
+indented goes on with a row. A row has a name, what stands once in the solution, what stands in its
+place, and part of what is said (``-`` if there is nothing), where ``\n`` begins a line of code. Or
+it has a name and perhaps what is said, and functions below it, that take the places of those in the
+solution. Wrong answers need no name; those that have one are on the page of wrong answers.
+"""
 
 import functools
-import inspect
+import linecache
 import re
-from collections.abc import Callable
+import textwrap
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import course
 from grader.report import graded_exercise
 
-FOLDER = Path(__file__).parent / "wrong"
+HERE = Path(__file__).parent
+NOTHING = "-"  # in a row: nothing is said
+# For the rows of exercise 10: the slopes as a beginner's checker measures them.
+CENTRAL = "np.reshape([(f(x + e) - f(x - e)) / 2e-5 for e in 1e-5 * np.eye(x.size)"
+CENTRAL += ".reshape(-1, *x.shape)], x.shape)"
 
 
 @dataclass(frozen=True)
-class Wrong:
-    """A function that stands in a submission, otherwise right, in the place of the right one."""
+class Answer:
+    """A file for an exercise."""
 
-    task: str
-    function: Callable[..., Any]
+    name: str
+    named: bool  # in its row
+    task: str  # the function in which it is unlike the solution
+    source: str
     says: str
-    source: str = ""  # of a solution that is edited
 
     def __str__(self) -> str:
-        return self.function.__name__
+        return self.name
 
 
-def instead_of(task, *, says):
-    """Mark a wrong answer to a task; ``says`` is part of what the learner must be told."""
-    return lambda function: Wrong(task, function, says)
+def right_answers(exercise):
+    """Read the right answers to an exercise, if there are any."""
+    return list(answers_in(HERE / "right" / f"{exercise.name}.txt", exercise))
 
 
-@functools.cache
-def loaded(path):
-    """Load a file once: what its checks measure once is measured once."""
-    return course.load(path)
+def wrong_answers(exercise, folder=HERE / "wrong"):
+    """Read the wrong answers to an exercise."""
+    return list(answers_in(folder / f"{exercise.name}.txt", exercise))
 
 
-@functools.cache
-def checks_of(name, home, heldout):
-    """Load the checks of an exercise once."""
-    return course.checks_of(course.read_course(home).find(name), heldout=heldout)
+def answers_in(path, exercise):
+    """Yield the answers of a file."""
+    table = path.read_text(encoding="utf-8") if path.exists() else ""
+    for row in re.findall(r"\S.*(?:\n .*)*", table.replace("CENTRAL", CENTRAL)):
+        head, below, code = row.partition("\n    def ")
+        if below:
+            name, says = [*head.split(" | "), NOTHING][:2]
+            source = solution_of(exercise) + textwrap.dedent(below + code)
+            yield Answer(name, True, code.partition("(")[0], source, says)
+        else:
+            ((*name, old, new, says),) = rows_of(row)
+            old, new = old.replace(r"\n", "\n"), new.replace(r"\n", "\n")
+            before = solution_of(exercise).partition(old)[0]
+            *_, task = "", *re.findall(r"^def (\w+)", before, re.MULTILINE)
+            source = solution_of(exercise, (old, new))
+            yield Answer(*name or [f"{old} -> {new}"], bool(name), task, source, says)
 
 
 def rows_of(table):
@@ -50,30 +73,19 @@ def rows_of(table):
     return [row.split(" | ") for row in table.strip().replace("\n    ", " ").splitlines()]
 
 
-def edited(exercise, old, new):
-    """Return what the solution defines, with something else in the place of what it has once."""
-    path = exercise.folder / "solution.py"
-    source = path.read_text(encoding="utf-8")
-    assert source.count(old) == 1, f"{source.count(old)} times: {old}"
-    names = {"__name__": f"edited_{exercise.name}"}
-    exec(compile(source.replace(old, new), path, "exec"), names)
-    return names
-
-
-def wrong_answers(exercise, folder=FOLDER):
-    """Load the wrong answers to an exercise."""
-    module = loaded(folder / f"{exercise.name}.py")
-    functions = [thing for thing in vars(module).values() if isinstance(thing, Wrong)]
-    return [*functions, *(_edit(exercise, *row) for row in rows_of(getattr(module, "EDITS", "")))]
-
-
-def _edit(exercise, name, old, new, says, task=""):
-    """Return the function of the solution that an edit is in, or that shows it, edited."""
+def solution_of(exercise, *edits):
+    """Return the source of a solution, with other texts in the place of what it has once."""
     source = (exercise.folder / "solution.py").read_text(encoding="utf-8")
-    task = task or re.findall(r"^def (\w+)", source.partition(old)[0], re.MULTILINE)[-1]
-    function = edited(exercise, old, new)[task]
-    function.__name__ = name
-    return Wrong(task, function, says, source.replace(old, new))
+    for old, new in edits:
+        assert source.count(old) == 1, f"{source.count(old)} times: {old}"
+        source = source.replace(old, new)
+    return source
+
+
+@functools.cache
+def checks_of(name, home, heldout):
+    """Load the checks of an exercise once."""
+    return course.checks_of(course.read_course(home).find(name), heldout=heldout)
 
 
 def judged(exercise, functions, path=None, *, checks=None, **how):
@@ -83,22 +95,29 @@ def judged(exercise, functions, path=None, *, checks=None, **how):
     return course.judge(exercise, path, load=lambda _: submission, checks=checks, **how)
 
 
-def outcome_of(exercise, wrong, *, heldout, to_the_end):
-    """Return what the checks say of a wrong answer."""
-    checks = checks_of(exercise.name, exercise.home, heldout)
-    solution = exercise.folder / "solution.py"
-    source = wrong.source or inspect.getsource(wrong.function)
-    parts = {**vars(loaded(solution)), wrong.task: wrong.function, "__source__": source}
-    path = solution if wrong.source else FOLDER / f"{exercise.name}.py"
-    return judged(exercise, parts, path, to_the_end=to_the_end, checks=checks)
+def loaded(exercise, source):
+    """Load a file; what goes wrong in it can be shown with its line."""
+    path = exercise.folder / "handed_in.py"
+    linecache.cache[str(path)] = len(source), None, source.splitlines(keepends=True), str(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Python, about code that looks wrong
+        return course.load(path, source.encode())
+
+
+def outcome_of(exercise, source, *, heldout=True):
+    """Return what all checks say of a file, or those that learners have, up to the first to fail.
+
+    That is what a learner is told.
+    """
+    module, checks = loaded(exercise, source), checks_of(exercise.name, exercise.home, heldout)
+    return judged(exercise, vars(module), Path(module.__file__), checks=checks, to_the_end=heldout)
 
 
 def visible_outcome_of(exercise, wrong):
-    """Return what a learner is told of a wrong answer: up to the first check that it fails."""
-    return outcome_of(exercise, wrong, heldout=False, to_the_end=False)
+    """Return what a learner is told of a wrong answer."""
+    return outcome_of(exercise, wrong.source, heldout=False)
 
 
 def earned_by(exercise, wrong):
     """Return the share of the points of an exercise that a wrong answer earns."""
-    outcome = outcome_of(exercise, wrong, heldout=True, to_the_end=True)
-    return graded_exercise(outcome).earned / exercise.worth
+    return graded_exercise(outcome_of(exercise, wrong.source)).earned / exercise.worth
