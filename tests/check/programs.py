@@ -2,9 +2,6 @@
 
 import numpy as np
 import random_programs
-from random_programs import checks
-
-__all__ = ["checks", "drawn"]
 
 
 @np.errstate(all="ignore")  # a program may be grown out of a domain, and is cut back then

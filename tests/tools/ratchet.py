@@ -76,12 +76,10 @@ def main():
     if args.since:
         list_changes(stored_in(args.since), ratchet.stored())
         return
-    before = ratchet.stored() if ratchet.FILE.exists() else {}
-    now = all_measured(args.words)
-    list_changes(before, now)
+    stored, now = ratchet.stored(), all_measured(args.words)
+    kept = {name: stored[name] for name in corpus.names() if name in stored}
+    list_changes({name: stored[name] for name in stored if name in now or name not in kept}, now)
     if args.write:
-        stored = ratchet.read(ratchet.FILE.read_text(encoding="utf-8")) if before else {}
-        kept = {name: stored[name] for name in corpus.names() if name in stored}
         ratchet.FILE.write_text(ratchet.written(kept | now), encoding="utf-8")
 
 

@@ -103,10 +103,10 @@ def by_a_factor(block: Block) -> Guess:
 def _there(block: Block) -> str:
     """Say so if all wrong entries are off by one factor with a meaning, and no other."""
     fails = block.fails
-    if np.count_nonzero(fails) < 2 or not np.isfinite(block.claim[fails]).all():
-        return ""
     slopes = np.abs(block.numeric[fails])
     ratios, unsure = block.claim[fails] / block.numeric[fails], block.slack[fails] / slopes
+    if np.count_nonzero(fails) < 2 or not np.isfinite(ratios).all():
+        return ""
     best = int(np.argmin(unsure))
     ratio, off = ratios[best], abs(ratios[best]) * float(unsure[best])
     value, text, _ = meaning(ratio, off, block.gradient().lengths)

@@ -237,9 +237,13 @@ class Report:
         return np.asarray(used)
 
     def rtol_for(self, reasons: set[str]) -> float:
-        """Return the rtol with which all entries with one of these reasons would pass."""
-        most = 0.0
-        for pair in self.pairs:  # the allowed error beyond atol is proportional to rtol
+        """Return the rtol with which all entries with one of these reasons would pass.
+
+        It is infinite if rtol is 0, for then nothing tells what a larger one would allow.
+        """
+        most = 0.0 if self.rtol else math.inf
+        for pair in self.pairs if self.rtol else ():
+            # The allowed error beyond atol is proportional to rtol.
             needed = self.rtol * self.share(pair, self.atol or 0.0)
             most = max(most, float(needed[np.isin(pair.reason, [*reasons])].max(initial=0.0)))
         return most

@@ -1,21 +1,382 @@
 """Functions with noise, and those that compute in float32 or 16 bits, or print few digits."""
 
 import numpy as np
+from beside import hashed
+from programs import drawn
 
-from .row import Row, in_precision
+from gradcheck_ref import check_vjp
+
+from .row import PRECISIONS, Row, in_precision
 from .smooth import X, layer, of_layer
 
-SMOOTH = Row(
-    "a tanh layer",
-    layer,
-    X,
-    of_layer,
-    want="pass unsure",
-    hides="unsure fail pass",
-)
+SIXTEEN = "float16", "bfloat16"
+
+# Where rounding hides a part of f, 1 % of an entry is too little, or much else.
+HIDDEN = {"want": "pass unsure", "hides": {"an entry": "unsure fail pass"}}
+HALF_HIDDEN = {"want": "pass unsure", "hides": "unsure fail"}
+
+# All that needs to be tried of a claim in 16 bits: the check is known to a few percent.
+FEW = {"edits": "doubled, negated"}
+
+SMOOTH = Row("a tanh layer", layer, X, of_layer, **HIDDEN)
+
+
+def normal(seed, *shape):
+    """Draw numbers of the size of 1, in float32."""
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+# A layer that rounds each operation.
+
+POINT = normal(0, 8, 6), normal(1, 6, 6) / 3
+
+
+def rounding_layer(inside):
+    """Return tanh(x @ w) with every operation rounded, and its vjp."""
+    cast = PRECISIONS[inside]
+
+    def f(x, w):
+        return cast(np.tanh(cast(cast(x) @ cast(w))))
+
+    def vjp(u, x, w):
+        inner = u * (1 - f(x, w) ** 2)
+        return inner @ w.T, x.T @ inner
+
+    return f, vjp
+
+
+# What is wrong with the gradient of w.
+WRONG_PARTS = {
+    "the sign of two rows": lambda g: np.vstack([-g[:2], g[2:]]),
+    "two rows lost": lambda g: np.vstack([g[:-2], 0 * g[-2:]]),
+    "transposed": lambda g: g.T.copy(),
+}
+
+
+def wrong_parts(vjp):
+    def with_wrong(spoil):
+        def claim(*given):
+            by_x, by_w = vjp(*given)
+            return by_x, spoil(by_w)
+
+        return claim
+
+    return {name: with_wrong(spoil) for name, spoil in WRONG_PARTS.items()}
+
+
+def layer_row(inside):
+    """Return the layer as a row: its gradient passes as a whole, and wrong inputs are named."""
+    f, vjp = rounding_layer(inside)
+    says = dict.fromkeys(WRONG_PARTS, "as a whole: w is off by") | {"right": "right as a whole"}
+    more = {"wrong": wrong_parts(vjp), "says": says if inside in SIXTEEN else {}}
+    return Row(f"a layer in {inside}", f, POINT, vjp, edits="", check=check_vjp, **more)
+
+
+def loss_row(inside):
+    """Return a loss of the layer as a row."""
+    f, vjp = rounding_layer(inside)
+    u = normal(9, 8, 6)
+
+    def loss(x, w):
+        return np.float32(np.sum(f(x, w) * u))
+
+    def gradient(x, w):
+        return vjp(u, x, w)
+
+    return Row(f"a loss of a layer in {inside}", loss, POINT, gradient, **FEW)
+
+
+# What the report says where a part of a gradient is lost in few digits, or a mask is missing.
+
+SMALL = normal(2, 10, 10), normal(3, 10, 6) / 5
+SEEN = np.tri(12, dtype=bool)
+SLICES = {
+    "x[8:10, :] is zero, and all else is right along": np.s_[8:],
+    "column 3 of x is zero, and all else is right along": np.s_[:, 3],
+    "20 of 100 entries are 0, and some of them should not be": np.s_[::5],
+}
+
+
+def without(lost):
+    """Return a vjp of the layer in bfloat16 that loses a part of the gradient of x."""
+
+    def claim(*given):
+        by_x, by_w = rounding_layer("bfloat16")[1](*given)
+        by_x[lost] = 0
+        return by_x, by_w
+
+    return claim
+
+
+def masked(x, w):
+    return np.where(SEEN, cast("bfloat16", np.tanh(x @ w)), np.float32(0))
+
+
+def of_masked(u, x, w, mask=SEEN):
+    inner = u * mask / np.cosh(x @ w) ** 2
+    return inner @ w.T, x.T @ inner
+
+
+def bend(x, w):
+    return np.where(x @ w > 0, x @ w, np.float32(0.1) * (x @ w))
+
+
+def of_bend(u, x, w):
+    inner = u * np.where(x @ w > 0, np.float32(1), np.float32(0.1))
+    return inner @ w.T, x.T @ inner
+
+
+# Losses of one value that is rounded.
+
+A, TARGETS = np.random.default_rng(0).normal(size=(2, 100))
+
+
+def regression(x):
+    return np.mean((np.tanh(x) - TARGETS[: x.size]) ** 2)
+
+
+def of_regression(x):
+    t = np.tanh(x)
+    return 2 * (t - TARGETS[: x.size]) * (1 - t * t) / x.size
+
+
+def in_unit(unit):
+    """Return a loss whose square would overflow, or vanish."""
+    f = lambda x: unit * float(np.float16(regression(x)))  # noqa: E731
+    right = lambda x: unit * of_regression(x)  # noqa: E731
+    short = "float32, bfloat16"  # their exponents end before
+    return Row(f"a loss in float16 of {unit}", f, A[:60], right, **FEW, not_as=short)
+
+
+def beside_a_penalty(inside, size, **more):
+    """Return a loss whose stairs hide it from short steps: along an axis only a penalty moves f."""
+    x = np.float32(A[:size])
+    f = lambda x: np.float32(cast(inside, regression(x)) + 0.1 * np.mean(x * x))  # noqa: E731
+    right = np.float32(of_regression(x) + 0.2 * x / size)
+    return Row(f"{size} entries in {inside} beside a penalty", f, x, right, **FEW, **more)
+
+
+def cast(inside, y):
+    return np.float32(PRECISIONS[inside](y))
+
+
+def equal_entries(inside):
+    """Return a sigmoid of equal numbers, which must not stand on one stair."""
+    s = np.float32(1 / (1 + np.exp(-0.5)))
+    f = lambda x: cast(inside, 1 / (1 + np.exp(-cast(inside, x))))  # noqa: E731
+    right = lambda u, x: u * (s * (1 - s))  # noqa: E731
+    at = np.full((8, 8), 0.5, np.float32)
+    return Row(f"equal entries in {inside}", f, at, right, **FEW, check=check_vjp)
+
+
+def small_beside_large(inside, size):
+    """Return inputs of which a small one is less than what is allowed of the whole."""
+    weights = normal(1, 3, 100)
+    at = tuple(np.float32(one) * normal(k, 100) for k, one in enumerate((1, 1, size)))
+
+    def f(*x):
+        sines = (cast(inside, w * np.sin(cast(inside, y))) for w, y in zip(weights, x, strict=True))
+        return np.float32(sum(map(np.sum, sines)))
+
+    right = [w * np.cos(x) for w, x in zip(weights, at, strict=True)]
+    wrong = {"the small one doubled": (*right[:2], 2 * right[2])}
+    says = {"the small one doubled": "inputs[2] is off by 50 %"}
+    name = f"a small input beside large ones in {inside}"
+    return Row(name, f, at, tuple(right), edits="", wrong=wrong, says=says)
+
+
+def beside_a_large_output():
+    """Return a layer with an output a thousand times larger than the others."""
+    size = np.float32([1000, 1, 1, 1, 1, 1])
+
+    def f(x):
+        return size * cast("bfloat16", np.tanh(cast("bfloat16", x @ POINT[1])))
+
+    def with_factor(factor):
+        wrong = size * np.float32([1] + 5 * [factor])
+        return lambda u, x: POINT[1] @ (u * wrong * (1 - np.tanh(x @ POINT[1]) ** 2))
+
+    wrong = {"the small ones doubled": with_factor(2)}
+    at, right = POINT[0][0], with_factor(1)
+    return Row("outputs beside a large one", f, at, right, edits="", wrong=wrong, check=check_vjp)
+
+
+# Functions in float32, and their gradients there.
+
+ONE, LABELS = np.float32(1), np.array([0, 2, 1, 4, 3])
+
+
+def log_softmax(z):
+    z = z - z.max(axis=-1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+
+
+def cross_entropy(z):
+    return -np.mean(log_softmax(z)[np.arange(5), LABELS])
+
+
+def of_cross_entropy(z):
+    return (np.exp(log_softmax(z)) - np.eye(5, dtype=z.dtype)[LABELS]) / z.dtype.type(5)
+
+
+DATA, GOALS = normal(3, 7, 2), normal(4, 7)
+
+
+def network(v, c, w):
+    return np.mean((np.tanh(DATA @ v + c) @ w - GOALS) ** 2)
+
+
+def of_network(v, c, w):
+    hidden = np.tanh(DATA @ v + c)
+    error = 2 * (hidden @ w - GOALS) / np.float32(7)
+    inner = np.outer(error, w) * (ONE - hidden**2)
+    return tuple(part.astype(v.dtype) for part in (DATA.T @ inner, inner.sum(0), hidden.T @ error))
+
+
+def at_hidden(units):
+    """Return the point of a network with so many hidden units, four parameters each."""
+    return normal(5, 2, units), normal(6, units), normal(7, units) / np.float32(units**0.5)
+
+
+def computed_in(dtype, **more):
+    """Return functions at points in a short dtype, which their gradients have, too."""
+    rows = {
+        "cross-entropy": (cross_entropy, normal(1, 5, 5), of_cross_entropy),
+        "a network of 120": (network, at_hidden(30), of_network),
+        "a network of 480": (network, at_hidden(120), of_network),
+    }
+    for name, (f, at, right) in rows.items():
+        at = tuple(x.astype(dtype) for x in at) if isinstance(at, tuple) else at.astype(dtype)
+        yield Row(f"{name} at a point in {dtype}", f, at, right, **more)
+
+
+# Layers in float16 with kinks.
+
+ACTIVATIONS = {
+    "hard tanh": (
+        lambda z: np.clip(z, -1, 1) + z * z.dtype.type(0.1),
+        lambda z: (abs(z) < 1) + 0.1,
+    ),
+    "relu": (lambda z: np.maximum(z, 0), lambda z: 1.0 * (z > 0)),
+    "leaky relu": (lambda z: np.where(z > 0, z, z / 8), lambda z: np.where(z > 0, 1, 1 / 8)),
+    "abs": (np.abs, np.sign),
+}
+
+
+def kinks_in_float16(name, seed, **more):
+    rng = np.random.default_rng(seed)
+    x, w = np.float16(rng.normal(size=(6, 6))), np.float16(rng.normal(size=(6, 3)))
+    u = np.float32(rng.normal(size=(6, 3)))
+    activation, slope = ACTIVATIONS[name]
+
+    def f(x, w):
+        return np.float32(np.sum(u * np.float32(activation(np.float16(np.float32(x) @ w)))))
+
+    inner = u * slope(x.astype(float) @ w)
+    right = np.float16(inner @ w.T), np.float16(x.T @ inner)
+    wrong = {"x 5 % too large": (np.float16(1.05) * right[0], right[1])}
+    return Row(f"{name} in float16, {seed}", f, (x, w), right, edits="", wrong=wrong, **more)
+
+
+# A layer of two inputs in 16 bits, at a point that 16 bits hold.
+
+
+def scale_and_shift(inside, seed):
+    rng = np.random.default_rng(seed)
+    x, p = cast(inside, rng.uniform(0.5, 2, 6)), cast(inside, rng.uniform(0.3, 1.5, 3))
+    weights = normal(seed, 6)
+
+    def f(x, p):
+        inner = cast(inside, cast(inside, p[0] * x) + p[1])
+        return np.float32(np.sum(weights * cast(inside, cast(inside, np.tanh(inner)) * p[2])))
+
+    t = np.tanh(p[0] * x + p[1])
+    s = weights * (1 - t * t) * p[2]
+    right = np.float32(s * p[0]), np.float32([np.sum(s * x), np.sum(s), np.sum(weights * t)])
+    wrong = {
+        f"that of p {how}": (right[0], np.float32(factor) * right[1])
+        for how, factor in {"lost": 0, "doubled": 2, "negated": -1}.items()
+    }
+    name = f"scale and shift in {inside}, {seed}"
+    return Row(name, f, (x, p), right, edits="", wrong=wrong, **HALF_HIDDEN)
+
+
+def program(kind, seed, mistake="", **more):
+    """Return a random program with one of its mistakes."""
+    f, right, wrong = drawn(kind, seed)
+    more["wrong"] = {mistake: wrong[mistake]} if mistake else {}
+    return Row(f"{kind}, program {seed}", f, f.x, right, edits="", **more)
+
+
+# Sums and products.
+
+ROW_OF = np.random.default_rng(2).integers(0, 8, 20)
+ORDER = np.random.default_rng(1)
+
+
+def sums_in_any_order(x):
+    """Add rows as atomic additions on a GPU do: in another order in each call."""
+    sums, some = np.zeros((8, 8), np.float32), ORDER.permutation(20)
+    np.add.at(sums, ROW_OF[some], np.sin(x[some]))
+    return sums
+
+
+def of_sums(u, x, first=ONE):
+    gradient = u[ROW_OF] * np.cos(x)
+    gradient[0] *= first
+    return gradient
+
+
+def in_tf32(a):
+    """Round float32 to the 10 bits of TF32, in which a GPU may compute products."""
+    bits = (a.astype(np.float32).view(np.uint32) + 0x1000) & 0xFFFFE000
+    return bits.astype(np.uint32).view(np.float32)
+
+
+def of_product(u, x, w, factor=1.0, lost=0, cast=in_tf32):
+    of_w = np.float32(factor) * (cast(x).T @ cast(u))
+    of_w[:lost] = 0
+    return u @ w.T, of_w
+
+
+def changed(vjp, **more):
+    return lambda *given: vjp(*given, **more)
+
+
+SQUARES = normal(5, 32, 32), normal(6, 32, 32) / 6
+
+# Stairs, noise, and ends of a domain.
+
+HALF_ZERO = np.where(np.arange(16) < 8, 0, 1).astype(np.float32)
+LOGS, LOG_WEIGHTS = np.append(np.exp(normal(4, 40) / 3), np.float32(1e-6)), normal(8, 41)
+FIVE = np.random.default_rng(5).normal(size=5)
+FORTY = np.random.default_rng(0).normal(size=(2, 40)).astype(np.float32)
+
+
+def logs(x):
+    inside = (x > 0).all()
+    return cast("bfloat16", np.sum(LOG_WEIGHTS * np.log(x))) if inside else np.float32(np.nan)
+
+
+def sines(x):
+    return np.sin(x).sum()
+
+
+def of_sines(u, x):
+    return u * np.float16(1e4) * np.cos(x)
+
+
+def noisy(size):
+    """Return a sum of sines with pseudo-random noise."""
+    return lambda x: sines(x) * (1 + size * np.sin(1e12 * x.sum()))
+
+
+def fast(x):
+    return sines(x) + 1e-4 * np.sin(1e9 * x.sum())
+
 
 ROWS = [
-    *(in_precision(SMOOTH, inside) for inside in ("float32", "float16", "bfloat16")),
+    *(in_precision(SMOOTH, inside) for inside in ("float32", *SIXTEEN)),
     Row(
         "six digits",
         lambda x: float(f"{100 + np.sum(np.sin(x)):.6g}"),
@@ -24,4 +385,350 @@ ROWS = [
         want="unsure pass",
         hides="unsure fail pass",
     ),
+    *(layer_row(inside) for inside in ("float32", *SIXTEEN)),
+    *(loss_row(inside) for inside in SIXTEEN),
+    Row(
+        "lost slices in bfloat16",
+        rounding_layer("bfloat16")[0],
+        SMALL,
+        rounding_layer("bfloat16")[1],
+        edits="",
+        wrong={said: without(lost) for said, lost in SLICES.items()},
+        says={said: said for said in SLICES},
+        check=check_vjp,
+    ),
+    Row(
+        "a mask in bfloat16",
+        masked,
+        (normal(0, 12, 12), normal(1, 12, 12) / 5),
+        of_masked,
+        edits="",
+        wrong={"no mask": lambda *given: of_masked(*given, mask=1)},
+        says={"no mask": "is a mask or a condition of f missing"},
+        kind={"no mask": "not-zero"},
+        check=check_vjp,
+    ),
+    Row(
+        # No random line has a slope for each of 144 outputs, but each line has some.
+        "kinks of some outputs in float32",
+        bend,
+        (normal(0, 12, 16), normal(1, 16, 12) / 4),
+        of_bend,
+        want="pass unsure",
+        edits="doubled",
+        says={"doubled": "as a whole: x is off by"},
+        kind={"doubled": "factor"},
+        check=check_vjp,
+    ),
+    Row(
+        "a layer in float32, to a demanded tolerance",
+        rounding_layer("float32")[0],
+        POINT,
+        rounding_layer("float32")[1],
+        want="pass unsure",
+        edits="doubled",
+        options={"rtol": 1e-3},
+        check=check_vjp,
+    ),
+    *(in_unit(unit) for unit in (1e-150, 1e150)),
+    # wrong today: with some seeds a right one fails, as stairs hide the loss along an axis.
+    beside_a_penalty("float16", 80, want="pass unsure fail"),
+    beside_a_penalty("bfloat16", 100),
+    *(equal_entries(inside) for inside in SIXTEEN),
+    small_beside_large("float16", 0.01),
+    small_beside_large("bfloat16", 0.1),
+    beside_a_large_output(),
+    *computed_in("float32", edits="doubled, an entry"),
+    *computed_in("float16", **FEW),
+    # A kink near x: the slopes at two long steps are alike, and those next to x are others.
+    kinks_in_float16("relu", 1, always=True),
+    kinks_in_float16("hard tanh", 4, **HALF_HIDDEN),
+    # wrong today: a right one fails.
+    kinks_in_float16("leaky relu", 18, want="unsure fail", hides="unsure fail"),
+    *(scale_and_shift(inside, seed) for seed, inside in enumerate(SIXTEEN)),
+    program("float32 scales", 5011, want="unsure"),
+    program("float32", 10, "no chain rule", want="unsure"),
+    program("float32", 11, "doubled"),
+    *(program(kind, 3, "times n", inside="bfloat16") for kind in ("smooth", "kinks")),
+    Row(
+        "sums in any order",
+        sums_in_any_order,
+        normal(0, 20, 8),
+        of_sums,
+        wrong={"a row lost": changed(of_sums, first=0)},
+        check=check_vjp,
+    ),
+    Row(
+        "a product whose gradient is computed in TF32",
+        lambda x, w: x @ w,
+        SQUARES,
+        of_product,
+        edits="",
+        wrong={
+            "1 % too large": changed(of_product, factor=1.01),
+            "a row lost": changed(of_product, lost=1),
+        },
+        says="in fewer digits than f",
+        check=check_vjp,
+    ),
+    Row(
+        "a mistake as small as the rounding of TF32, where nothing is rounded",
+        lambda x, w: x @ w,
+        SQUARES,
+        changed(of_product, cast=np.asarray),
+        edits="",
+        wrong={"0.03 % too large": changed(of_product, cast=np.asarray, factor=1.0003)},
+        check=check_vjp,
+    ),
+    Row(
+        "a loss of which few digits hide all but stairs",
+        lambda x: 1000 + np.mean(np.sin(x)),
+        normal(0, 12, 12),
+        lambda x: np.cos(x) / x.size,
+        want="unsure",
+        edits="doubled, zero",
+        hides={"doubled": "unsure", "zero": "pass"},  # f is flat there, and the report says so
+        inside="bfloat16",
+    ),
+    Row(
+        "outputs that few digits hide",
+        lambda x: np.tanh(x @ POINT[1]) + 1000,
+        POINT[0][:3],
+        lambda u, x: (u * (1 - np.tanh(x @ POINT[1]) ** 2)) @ POINT[1].T,
+        edits="doubled",
+        inside="bfloat16",
+        check=check_vjp,
+        **HALF_HIDDEN,
+    ),
+    Row(
+        # An error of a few times the noise of f is no rounding of the claim.
+        "a pedestal of 30 in float16",
+        lambda x: cast("float16", 30 + np.sum(FORTY[1] * np.sin(np.float64(x)))),
+        FORTY[0],
+        lambda x: FORTY[1] * np.cos(x),
+        edits="doubled",
+        wrong={"5 % too large": np.float32(1.05) * FORTY[1] * np.cos(FORTY[0])},
+        always=True,
+    ),
+    Row(
+        "sine of float16, for upstreams that are made large",
+        lambda x: np.float16(1e4) * np.sin(x),
+        np.float16([0.5, -1, 2]),
+        of_sines,
+        edits="doubled",
+        wrong={"clipped": lambda u, x: np.clip(of_sines(u, x), -100, 100)},
+        check=check_vjp,
+    ),
+    Row(
+        "stairs of 0.1 in float32",
+        lambda x: np.float32(np.sum(np.sin(np.round(x, 1)))),
+        normal(0, 50),
+        0 * normal(0, 50),
+        want="pass unsure",
+        wrong={"that of a sine, doubled": 2 * np.cos(normal(0, 50))},
+        hides="unsure fail",
+    ),
+    Row(
+        "stairs of a quarter in float32",
+        lambda x: np.float32(np.round(4 * np.sum(np.sin(x))) / 4),
+        normal(0, 50),
+        np.cos,
+        want="unsure",
+        edits="doubled",
+        hides="unsure",
+    ),
+    Row("logs in bfloat16 near the end of their domain", logs, LOGS, LOG_WEIGHTS / LOGS, **FEW),
+    Row(
+        "relus at 0 in float16",
+        lambda x: np.float32(np.sum(cast("float16", np.maximum(cast("float16", x), 0)))),
+        HALF_ZERO,
+        HALF_ZERO,
+        also={"1 at 0": 1 + 0 * HALF_ZERO},
+        edits="doubled",
+        **HALF_HIDDEN,
+    ),
+    Row(
+        "kinks at x in float32",
+        lambda x: np.float32(np.sum(np.abs(x))),
+        0 * HALF_ZERO,
+        np.float32(0.5) + 0 * HALF_ZERO,
+        want="unsure",
+        edits="doubled",
+        hides="unsure",  # 1 is one of the slopes
+    ),
+    *(Row(f"noise of {size:g}", noisy(size), FIVE, np.cos, **HIDDEN) for size in (1e-8, 1e-4)),
+    Row("fast noise in float64", fast, A[:60], np.cos, **HIDDEN),
+    Row("sines at a point in float32", sines, np.float32(FIVE), np.cos),
+    Row("sines at a point in float16", sines, np.float16(FIVE), np.cos, **HIDDEN),
+    Row("sines in float32 inside", lambda x: float(sines(np.float32(x))), FIVE, np.cos, **HIDDEN),
+    Row(
+        "sines in float16 inside, beside a penalty",
+        lambda x: float(np.float16(sines(np.float16(x)))) + 0.1 * (x**2).sum(),
+        FIVE,
+        lambda x: np.cos(x) + 0.2 * x,
+        **HIDDEN,
+    ),
+    Row(
+        "an iteration with a tolerance of 1e-6",
+        lambda x: np.sum(np.round(np.cos(x) * 1e6) / 1e6 + 1e-7 * np.sin(x)),
+        FIVE,
+        lambda x: -np.sin(x) + 1e-7 * np.cos(x),
+        not_as="x 2^-17, x and f 2^17",  # there other steps are tried, some within a stair
+        **HIDDEN,
+    ),
 ]
+
+# Ill-conditioned functions, whose values and claims round in many digits.
+
+RULER = np.linspace(0, 1, 8)
+KERNEL = np.exp(-0.5 * ((RULER[:, None] - RULER) / 0.3) ** 2) + 1e-6 * np.eye(8)
+HEIGHTS = np.sin(6 * RULER)
+
+
+def rounds_by_chance(seed):
+    """Return a row of a claim whose rounding shows next door on most entries, by chance not all."""
+    x = np.random.default_rng(seed).normal(size=12)
+    right = lambda x: 3 * x**2 * (1 + 1e-4 * np.sin(1e17 * x))  # noqa: E731
+    f = lambda x: np.sum(x**3)  # noqa: E731
+    name = f"a claim that rounds by chance, {seed}"
+    return Row(name, f, x, right, edits="doubled, negated, zero", want="pass unsure")
+
+
+def log_det(smallest, **more):
+    """Return a row of a matrix with this singular value."""
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.normal(size=(4, 4)))[0] for _ in range(2))
+    A = U @ np.diag([2.0, 1.0, 0.5, smallest]) @ V.T
+    f, right = lambda A: np.linalg.slogdet(A)[1], np.linalg.inv(A).T
+    name = f"a logarithm of a determinant with a singular value of {smallest:g}"
+    return Row(name, f, A, right, wrong={"transposed": right.T}, **more)
+
+
+COFACTORS = np.array([[-3.0, 6, -3], [6, -12, 6], [-3, 6, -3]])
+LOW_RANK = normal(1, 4, 2).astype(float) @ normal(2, 2, 4)
+
+# Slopes that are 0 but for rounding.
+
+
+def softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def sum_of_softmax(size):
+    x = normal(size, size).astype(float)
+    f = lambda x: float(softmax(x).sum())  # noqa: E731
+    also = {"its rounding": lambda x: softmax(x) * (1 - softmax(x).sum())}
+    wrong = {"the softmax": softmax}
+    name = f"a sum of the softmax of {size}"
+    return Row(name, f, x, 0 * x, also=also, wrong=wrong, want="pass unsure", not_as="x 2^-17")
+
+
+def of_shifted(u, a, left=1):
+    s = softmax(X + a)
+    return np.sum(s * u - left * s * np.sum(u * s)).reshape(a.shape)
+
+
+# Losses in float16 beside a penalty: of one number, of 50, and of two inputs.
+
+
+# wrong today: with few evaluations nobody looks for stairs, and the right gradient fails.
+NOT_SEEN = "fewer evaluations"
+
+
+def beside_a_small_penalty(size, seed, penalty, **more):
+    rng = np.random.default_rng(seed)
+    A, b, x = rng.normal(size=(30, size)), rng.normal(size=30), rng.normal(size=size)
+
+    def f(x):
+        return float(np.float16(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
+
+    right = 2 * A.T @ (A @ x - b) / 30 + penalty * x
+    name = f"a regression of {size} in float16 beside a penalty of {penalty:g}"
+    return Row(name, f, x, right, edits="doubled, zero", not_as=NOT_SEEN, **more)
+
+
+FORM = np.array([[2, -1, 0.5], [0.25, 1.5, -0.75], [1, 0.5, -2]])
+
+
+def quadratic_form(x, A):
+    x, A = x.astype(np.float16), A.astype(np.float16)
+    return float(x @ (A @ x))
+
+
+def of_quadratic_form(x, A, last=1.0):
+    by_A = np.outer(x, x)
+    by_A[2, 2] *= last
+    return (A + A.T) @ x, by_A
+
+
+def six_digits_of(pedestal, **more):
+    f = lambda x: float(f"{pedestal + np.sum(np.sin(x)):.6g}")  # noqa: E731
+    return Row(f"six digits of {pedestal:g}", f, [0.3, -1.2, 0.9], np.cos, **more)
+
+
+MUCH = np.float32(1e8)
+FLAT = {"doubled": "unsure:stairs", "zero": "pass"}
+
+ROWS += [
+    *(rounds_by_chance(seed) for seed in (0, 3)),
+    Row("a kernel by its heights", lambda y: y @ np.linalg.solve(KERNEL, y), HEIGHTS,
+        2 * np.linalg.solve(KERNEL, HEIGHTS), want="pass unsure"),
+    Row("a kernel by its matrix", lambda K: HEIGHTS @ np.linalg.solve(K, HEIGHTS), KERNEL,
+        -np.outer(*2 * [np.linalg.solve(KERNEL, HEIGHTS)]), want="pass unsure",
+        not_as="x 2^-17, x and f 2^17, bfloat16",
+        edits="doubled, zero"),
+    Row("a solved kernel", lambda y: np.linalg.solve(KERNEL, y), HEIGHTS,
+        lambda u, y: np.linalg.solve(KERNEL, u), want="pass unsure", check=check_vjp),
+    log_det(1e-2),
+    log_det(1e-6),
+    # f is rough from afar and rounded from nearby.
+    log_det(1e-10, want="unsure", hides={"an entry": "unsure fail"}, not_as="float32, bfloat16"),
+    Row("a determinant of 1 to 9", np.linalg.det, np.arange(1.0, 10).reshape(3, 3), COFACTORS,
+        want="pass unsure"),
+    Row("a determinant of rank 2 of 4", np.linalg.det, LOW_RANK, np.zeros((4, 4)),
+        want="pass unsure", wrong={"1": np.ones((4, 4))}, not_as="x 2^-17, f 2^17"),
+    *(sum_of_softmax(size) for size in (3, 50)),
+    Row("a softmax of shifted numbers", lambda a: softmax(X + a), [0.7], of_shifted,
+        want="pass unsure", edits="", check=check_vjp,
+        wrong={"half of it": lambda u, a: of_shifted(u, a, left=0)}),
+    Row("float16 beside a square", lambda x: float(np.float16(np.sin(x[0]))) + x[0] ** 2 / 2,
+        [1.1], lambda x: np.cos(x) + x, edits="doubled, zero",
+        wrong={"of the square alone": lambda x: x}, hides={"of the square alone": "unsure"},
+        not_as=NOT_SEEN),
+    # Of 50 entries there are not enough evaluations to look at each from afar.
+    beside_a_small_penalty(20, 3, 0.02),
+    beside_a_small_penalty(50, 0, 0.2),
+    Row("a quadratic form in float16", quadratic_form, (np.array([1, -0.5, 2]), FORM),
+        of_quadratic_form, options={"rtol": 0.03}, want="pass unsure:stairs", edits="doubled, zero",
+        hides={"zero": "unsure:stairs"},
+        wrong={"half of an entry": changed(of_quadratic_form, last=0.5)}),
+    Row("an empty input in float32", lambda x, e: np.sum(np.sin(x)) + np.sum(e),
+        (normal(1, 3), np.zeros(0, np.float32)), lambda x, e: (np.cos(x), np.ones_like(e)),
+        edits="doubled, zero"),
+    six_digits_of(1, want="unsure:stairs"),
+    six_digits_of(1e4, want="unsure:stairs", edits="doubled, negated, zero",
+                  hides={"doubled": "unsure fail"}),
+    # All digits are used up, so that f seems to be flat, and a penalty to be all that there is.
+    six_digits_of(1e7, want="unsure:stairs", edits="doubled, zero", hides=FLAT,
+                  not_as="x 2^-17, a penalty"),
+    Row("float32 beside 1e8", lambda x: MUCH + np.sum(np.sin(x)), normal(3, 4), np.cos,
+        want="unsure:stairs", edits="doubled, zero", hides=FLAT),
+    # Short steps are within a stair of the rounded sum, and agree on a slope that is too small.
+    # Long ones show that it is not that of f.
+    Row("a sum that was added to 1e9 for a while",
+        lambda x: (1e9 + np.sum(np.sin(x))) - 1e9 + np.sum(x), [0.3, -1.2, 0.9],
+        lambda x: np.cos(x) + 1, want="pass unsure", hides={"an entry": "unsure fail"},
+        always=True),
+    Row("nothing but noise", hashed, [0.7, 1.1, -0.4], [0.0, 0, 0], want="unsure",
+        wrong={"1": [1.0, 1, 1]}, hides="unsure"),
+    Row("pseudo-random digits of 1e-12", lambda x: np.sum(np.sin(x)) + 1e-12 * hashed(x),
+        [0.7, 1.1, -0.4], np.cos, hides={"an entry": "unsure fail"}),
+    Row("a slope below the noise at a large x", lambda x: 1 + 5e-9 * np.sum(x) + 1e-3 * hashed(x),
+        [1.4e5, 2.2e5, -8e4], [5e-9, 5e-9, 5e-9], edits="zero", want="unsure", hides="unsure"),
+    # The first output has a few roundings of 1, which are no float32.
+    Row("last bits of an output beside a wave",
+        lambda x: np.array([1 + np.tanh(x[0]), x[1] ** 2 + 1e-9 * np.sin(1e8 * x[1])]),
+        [-17.0, 0.3], lambda u, x: np.array([u[0] / np.cosh(x[0]) ** 2, 2 * u[1] * x[1]]),
+        edits="", want="pass unsure", check=check_vjp, options={"rtol": 1e-4}),
+]  # fmt: skip
