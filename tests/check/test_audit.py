@@ -1,49 +1,35 @@
 """Mistakes planted into a claim, and what the check says when they are made in earnest."""
 
 import functools
+import itertools
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from gradcheck_ref import (
-    assert_gradient,
-    assert_jvp,
-    assert_vjp,
-    central_difference,
-    check_gradient,
-)
+from gradcheck_ref import assert_gradient, assert_jvp, assert_vjp, check_gradient
+from gradcheck_ref import central_difference as slopes
 from gradcheck_ref.check.hides.running import running
 from gradcheck_ref.check.mistakes.gradient import Gradient
 from gradcheck_ref.check.mistakes.numbers import SLIGHT
-from gradcheck_ref.check.mistakes.table import MISTAKES
+from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
 
 # Of both signs: a gradient that is positive everywhere cannot show that its sign is lost.
 X, W = np.array([0.5, 1.0, -2.0]), np.random.default_rng(0).normal(size=(3, 3))
-LARGE = np.random.default_rng(0).normal(size=(20, 20))
+LARGE = np.random.default_rng(0).normal(size=(12, 12))
 
 
-@pytest.fixture(autouse=True)
-def no_audit():
-    """End the audit of a test."""
-    yield
+@pytest.fixture
+def audit():
+    """Begin an audit, as the pytest plugin does, and return the reports of its assertions."""
+    running().asserted = []
+    yield running().asserted
     running().asserted = None
 
 
-def quartic(x):
-    return np.sum(x**4)
-
-
-def square_of_sum(a, b):
-    return np.sum((a + b) ** 2)
-
-
-def missed(assertion, *arguments, **knobs):
+def missed(report):
     """Return which mistakes an assertion would have let pass, and why."""
-    asserted = []
-    running().asserted = asserted
-    assertion(*arguments, unsure="pass", **knobs)
-    (report,) = asserted
     assert report.planted
     return {
         f"{one.mistake} in {one.input}" if one.input else one.mistake: one.why
@@ -52,124 +38,103 @@ def missed(assertion, *arguments, **knobs):
     }
 
 
-EVERY = [
-    *("the wrong sign", "the sign lost", "a factor of 2", "zeros", "slices moved by one"),
-    *("one entry left at 0", SLIGHT),
-]
-# What passes as well where a gradient is the same when its two axes change places, or constant.
-SYMMETRIC = {"a transposition": "the point"}
-CONSTANT = dict.fromkeys(["the sign lost", "slices moved by one"], "the point")
-CONFUSED = [f"the gradient of another input in {name}" for name in "ab"]
+def quartic(x):
+    return np.sum(x**4)
+
+
+def of_quartic(x):
+    return 4 * x**3
+
+
+def absolute_squares(z):
+    return np.sum(np.abs(z) ** 2)
+
+
+EVERY = ["the wrong sign", "the sign lost", "a factor of 2", "zeros", "slices moved by one"]
+EVERY += ["one entry left at 0", SLIGHT]
+
+
+def because(why, mistakes):
+    return dict.fromkeys(mistakes, why)
+
+
+of_a_point = partial(because, "the point")
 
 # What is checked, and what would have passed as well.
 CASES = {
-    "nothing is special": ((quartic, X, 4 * X**3), {}, {}),
-    "a large rtol": ((quartic, X, 4 * X**3), {"rtol": 1e-2}, {SLIGHT: "the tolerance"}),
-    "a gradient of zeros": (
-        (lambda x: np.sum(x) * 0, X, 0 * X),
-        {},
-        dict.fromkeys(EVERY, "the point"),
-    ),
-    "positive everywhere": ((np.sum, np.exp(X), np.ones(3)), {}, CONSTANT),
-    "one number": ((quartic, 0.7, 4 * 0.7**3), {}, {"the sign lost": "the point"}),
-    "not symmetric": ((quartic, W, 4 * W**3), {}, {}),
-    "symmetric": ((quartic, W + W.T, 4 * (W + W.T) ** 3), {}, SYMMETRIC),
-    "symmetric, by lines": ((quartic, LARGE + LARGE.T, 4 * (LARGE + LARGE.T) ** 3), {}, SYMMETRIC),
+    "nothing is special": ((quartic, W, of_quartic), {}),
+    "complex numbers": ((absolute_squares, X + 1j * X**2, lambda z: 2 * z), {}),
+    "an error that float16 rounds away": ((lambda x: np.sum(x * x), np.float16(X), 2 * X), {}),
+    "a gradient of zeros": ((lambda x: np.sum(x) * 0, X, 0 * X), of_a_point(EVERY)),
+    "positive everywhere": (
+        (np.sum, np.exp(X), np.ones(3)), of_a_point(["the sign lost", "slices moved by one"])),
+    "one number": ((quartic, 0.7, of_quartic), of_a_point(["the sign lost"])),
+    "symmetric": ((quartic, W + W.T, of_quartic), of_a_point(["a transposition"])),
+    "symmetric, by lines": (
+        (quartic, LARGE + LARGE.T, of_quartic), of_a_point(["a transposition"])),
     "an input without effect": (
         (lambda a, b: np.sum(a**2) + 0 * b[0], (X, X), (2 * X, 0 * X)),
-        {},
-        dict.fromkeys([f"{mistake} in b" for mistake in EVERY], "the point"),
-    ),
+        of_a_point(f"{mistake} in b" for mistake in EVERY)),
     "equal gradients": (
-        (square_of_sum, {"a": X, "b": 2 * X}, {"a": 6 * X, "b": 6 * X}),
-        {},
-        dict.fromkeys(CONFUSED, "the point"),
-    ),
+        (lambda a, b: np.sum((a + b) ** 2), (X, 2 * X), (6 * X, 6 * X)),
+        of_a_point(f"the gradient of another input in {name}" for name in "ab")),
     "complex numbers that are real": (
-        (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), 2 * X),
-        {},
-        {"a conjugate": "the point"},
-    ),
-    "complex numbers": ((lambda z: np.sum(np.abs(z) ** 2), X + 1j * X**2, lambda z: 2 * z), {}, {}),
+        (absolute_squares, X.astype(complex), 2 * X), of_a_point(["a conjugate"])),
     "a kink": (
         (lambda x: np.sum(np.abs(x)), np.zeros(2), np.array([0.5, -0.3])),
-        {},
-        dict.fromkeys(EVERY, "the error bars"),
-    ),
+        because("the error bars", EVERY)),
     "no entry": (
-        (lambda x: np.sum(x), np.zeros(0), np.zeros(0)),
-        {},
-        {"any mistake": "nothing to compare"},
-    ),
-    "a relative error that float16 rounds away": (
-        (lambda x: np.sum(x * x), X.astype(np.float16), 2 * X),
-        {},
-        {},
-    ),
-}
+        (np.sum, np.zeros(0), np.zeros(0)), because("nothing to compare", ["any mistake"])),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_the_audit_lists_the_mistakes_that_a_check_would_miss(name):
-    arguments, knobs, expected = CASES[name]
-    assert missed(assert_gradient, *arguments, **knobs) == expected
+@pytest.mark.parametrize(("arguments", "expected"), CASES.values(), ids=CASES)
+def test_the_audit_lists_the_mistakes_that_a_check_would_miss(audit, arguments, expected):
+    assert_gradient(*arguments, unsure="pass")
+    assert missed(*audit) == expected
 
 
-def times(factor, tangent, x):
-    return factor * tangent * np.cos(x)
+def times_cosine(vector, x):
+    return vector * np.cos(x)
 
 
-PRODUCTS = {
-    "vjp": (assert_vjp, np.sin, X, partial(times, 1)),
-    "jvp": (assert_jvp, np.sin, X, partial(times, 1)),
-    "vjp, by lines": (assert_vjp, np.sin, LARGE, partial(times, 1)),
-    "jvp, by lines": (assert_jvp, np.sin, LARGE, partial(times, 1)),
-    "vjp of combinations": (assert_vjp, np.sin, np.tile(LARGE, (2, 3)), partial(times, 1)),
-}
+@pytest.mark.parametrize("rtol", [None, 1e-2])
+@pytest.mark.parametrize("assertion", [assert_vjp, assert_jvp])
+@pytest.mark.parametrize("x", [X, LARGE], ids=["by axes", "by lines"])
+def test_a_product_with_a_large_rtol_misses_the_small_error(audit, x, assertion, rtol):
+    assertion(np.sin, x, times_cosine, rtol=rtol)
+    assert missed(*audit) == (because("the tolerance", [SLIGHT]) if rtol else {})
 
 
-@pytest.mark.parametrize("name", PRODUCTS)
-def test_a_product_at_a_good_point_misses_nothing(name):
-    assert missed(*PRODUCTS[name]) == {}
+def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros(audit):
+    assert_vjp(lambda x: 0 * x + 1, X, lambda upstream, x: 0 * upstream)
+    assert "upstream ignored" in missed(*audit)
 
 
-@pytest.mark.parametrize("name", ["vjp", "jvp", "vjp, by lines", "jvp, by lines"])
-def test_a_product_with_a_large_rtol_misses_the_small_error(name):
-    assert missed(*PRODUCTS[name], rtol=1e-2) == {SLIGHT: "the tolerance"}
-
-
-def test_an_upstream_that_is_ignored_is_hidden_by_a_gradient_of_zeros():
-    assert "upstream ignored" in missed(
-        assert_vjp, lambda x: 0 * x + 1, X, lambda upstream, x: 0 * upstream
-    )
-
-
-def test_the_audit_calls_neither_f_nor_its_vjp():
+def test_the_audit_calls_neither_f_nor_its_vjp(audit):
     calls = []
 
     def counted(function, *arguments):
         calls.append(function)
         return function(*arguments)
 
-    given = partial(counted, np.sin), LARGE, partial(counted, partial(times, 1))
-    assert_vjp(*given)
-    without, calls = calls, []
-    assert missed(assert_vjp, *given) == {}
-    assert len(calls) == len(without)
+    counts = []
+    for asserted in (None, audit):
+        running().asserted = asserted
+        assert_vjp(partial(counted, np.sin), LARGE, partial(counted, times_cosine))
+        counts.append(len(calls))
+    assert counts[1] == 2 * counts[0]
 
 
 def test_nothing_is_planted_without_an_audit():
-    running().asserted = None
-    assert assert_gradient(quartic, X, 4 * X**3).planted == ()
+    assert assert_gradient(quartic, X, of_quartic).planted == ()
 
 
-def test_nothing_is_planted_into_a_wrong_gradient():
-    asserted = []
-    running().asserted = asserted
+def test_nothing_is_planted_into_a_wrong_gradient(audit):
     with pytest.raises(AssertionError) as caught:
         assert_gradient(quartic, X, 2 * X**2)
     assert caught.value.report.planted == ()
-    assert asserted == []
+    assert audit == []
 
 
 # --- several checks of one function -----------------------------------------------------------
@@ -183,9 +148,9 @@ def wrapped(f, wraps=lambda inner: inner):
     return wraps(lambda x: f(x))
 
 
-def again_and_again(p):
+def again_and_again():
     def f(x, times=2):
-        return np.sum(x**p) if times == 0 else f(x, times - 1)
+        return np.sum(x**2) if times == 0 else f(x, times - 1)
 
     return f
 
@@ -193,11 +158,11 @@ def again_and_again(p):
 class Model:
     __hash__ = None  # as of a dataclass
 
-    def __init__(self, weight, power=2):
-        self.weight, self.power = weight, power
+    def __init__(self, weight):
+        self.weight = weight
 
     def __call__(self, x):
-        return np.sum(self.weight * x**self.power)
+        return np.sum(self.weight * x**2)
 
     def loss(self, x):
         return self(x) / 2
@@ -209,52 +174,78 @@ def raised(x, p):
 
 two, three = (lambda x: np.sum(x**2), lambda x: np.sum(x**3))  # in one line
 
-SAME = {
-    "a lambda in a loop": (power(2), power(2)),
-    "a function that calls itself": (again_and_again(2), again_and_again(2)),
-    "a function with a decorator": (two, wrapped(two, functools.wraps(two))),
-    "objects with floats": (Model(1.0), Model(2.0)),
-    "partials": (partial(raised, p=2), partial(raised, p=2)),
-    "a function of NumPy": (np.sum, np.sum),
-}
-DIFFERENT = {
-    "made by a factory": (power(2), power(3)),
-    "in one line": (two, three),
-    "in the same wrapper": (wrapped(two), wrapped(three)),
-    "methods of one object": (Model(1.0).loss, Model(1.0).__call__),
-    "partials": (partial(raised, p=2), partial(raised, p=3)),
-    "functions of NumPy": (np.sum, np.prod),
+# id: two functions, and for how many they count
+FUNCTIONS = {
+    "a lambda in a loop": (power(2), power(2), 1),
+    "a function that calls itself": (again_and_again(), again_and_again(), 1),
+    "a function with a decorator": (two, wrapped(two, functools.wraps(two)), 1),
+    "objects with floats": (Model(1.0), Model(2.0), 1),
+    "made by a factory": (power(2), power(3), 2),
+    "in one line": (two, three, 2),
+    "in the same wrapper": (wrapped(two), wrapped(three), 2),
+    "methods of one object": (Model(1.0).loss, Model(1.0).__call__, 2),
+    "partials": (partial(raised, p=2), partial(raised, p=3), 2),
+    "functions of NumPy": (np.sum, np.prod, 2),
 }
 
 
-def functions(*fs):
-    """Return what an audit takes for the functions that were checked."""
-    asserted = []
-    running().asserted = asserted
-    for f in fs:
-        assert_gradient(f, X, central_difference(f, X, h=1e-5), rtol=1e-3)
-    return {report.planted[0].function for report in asserted}
+@pytest.mark.parametrize(("one", "another", "count"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_that_is_defined_again_is_the_same(audit, one, another, count):
+    for f in (one, another):
+        assert_gradient(f, X, slopes(f, X, h=1e-5), rtol=1e-3)
+    assert len({report.planted[0].function for report in audit}) == count
 
 
-@pytest.mark.parametrize("fs", SAME.values(), ids=SAME)
-def test_a_function_that_is_defined_again_is_the_same(fs):
-    assert len(functions(*fs)) == 1
+# --- the mistakes themselves ------------------------------------------------------------------
+
+MADE = [mistake for mistake in MISTAKES if mistake.make]
+# Some signs are a mistake in some entries. Of many, too few are measured on their axes.
+LOOKS = {"the sign lost": {"some-entries", "single-entries", "none"}}
 
 
-@pytest.mark.parametrize("fs", DIFFERENT.values(), ids=DIFFERENT)
-def test_functions_that_compute_something_else_are_different(fs):
-    assert len(functions(*fs)) == 2
+def energy(M, N, z):
+    """Depend on two matrices and on complex numbers, with gradients of both signs."""
+    return np.sum(np.sin(M) * N**2) + np.sum((np.abs(z) ** 4 + (z**3).real) * M[:, :2])
 
 
-# Both sizes of f, one by axes and one by lines; both tolerances, one of which lets 1e-3 pass.
-@pytest.mark.parametrize("rtol", [1e-6, 3e-3])
-@pytest.mark.parametrize("x", [X, LARGE], ids=["by axes", "by lines"])
-def test_the_check_gives_the_same_verdict_on_real_mistakes(x, rtol):
-    let_pass = missed(assert_gradient, quartic, x, 4 * x**3, rtol=rtol)
-    right = Gradient("x", 4 * x[..., None] ** 3, x)
-    wrong = {one.planted: one.make(right) for one in MISTAKES if one.make}
-    made = {planted: claim[..., 0] for planted, claim in wrong.items() if claim is not None}
-    assert made.keys() >= set(EVERY)
-    for planted, claim in made.items():
-        verdict = check_gradient(quartic, x, claim, rtol=rtol).verdict
-        assert (verdict == "fail") == (planted not in let_pass), planted
+def gradients(M, N, z):
+    of_M = np.cos(M) * N**2
+    of_M[:, :2] += np.abs(z) ** 4 + (z**3).real
+    of_z = (4 * np.abs(z) ** 2 * z + 3 * np.conj(z) ** 2) * M[:, :2]
+    return {"M": of_M, "N": 2 * N * np.sin(M), "z": of_z}
+
+
+@pytest.mark.parametrize("n", [3, pytest.param(12, marks=pytest.mark.slow)])  # axes, and lines
+@pytest.mark.parametrize("rtol", [1e-6, 3e-3])  # one of the tolerances lets 1e-3 pass
+def test_a_mistake_made_in_earnest_gets_the_verdict_of_the_audit_and_its_name(audit, n, rtol):
+    M, N, a, b = np.random.default_rng(0).normal(size=(4, n, n))
+    point = {"M": M, "N": N, "z": a[:, :2] + 1j * b[:, :2]}
+    right = gradients(**point)
+    assert_gradient(energy, point, right, rtol=rtol)
+    let_pass = missed(*audit)
+    for mistake, name in itertools.product(MADE, point):
+        others = {one: (point[one], right[one][..., None]) for one in point if one != name}
+        made = mistake.make(Gradient(name, right[name][..., None], point[name], others=others))
+        if made is None:
+            continue
+        report = check_gradient(energy, point, right | {name: made[..., 0]}, rtol=rtol)
+        planted = f"{mistake.planted} in {name}"
+        assert (report.verdict == "fail") == (planted not in let_pass), planted
+        if report.verdict == "fail":
+            (kind,) = [found.kind for found in report.diagnoses] or ["none"]
+            assert kind in LOOKS.get(mistake.planted, {mistake.kind}), planted
+    assert all((right[name] == gradient).all() for name, gradient in gradients(**point).items())
+
+
+def test_a_row_of_the_table_is_complete():
+    for mistake in MISTAKES:
+        assert mistake.kind in KINDS
+        assert bool(mistake.planted) == bool(mistake.make)
+        assert bool(mistake.question) == bool(mistake.reason) == bool(mistake.read)
+        assert not mistake.question or "{}" in mistake.question
+
+
+def test_a_planted_mistake_is_explained_on_the_page():
+    page = (Path(__file__).parents[2] / "docs/check/audit.md").read_text(encoding="utf-8")
+    table = page.split("## The mistakes")[1].split("## ")[0]
+    assert [mistake.planted for mistake in MADE if mistake.planted not in table] == []

@@ -1,16 +1,26 @@
 """What a point hides: traps from real issues, and silence where nothing is special."""
 
 import ast
+from dataclasses import asdict
+from functools import partial
+from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+from zoo_reports import CASES, quietly
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
-from gradcheck_ref.zoo import all_cases
 from gradcheck_ref.zoo.wild import WILD
 
 X = np.array([0.7, -1.2, 0.4, 1.9])
 A = np.array([[0.7, -1.2, 0.4], [1.9, 0.3, -0.8], [-0.5, 1.1, 2.2]])
+
+
+def found(report):
+    """Return what a pass says that its point cannot show."""
+    assert report
+    return {(spot.kind, spot.subject) for spot in report.blind_spots}
 
 
 # Bugs of the museum: what the point that hides one cannot show, and if `nearby` shows the bug.
@@ -33,199 +43,145 @@ TRAPS = {
 }
 
 
-def found(report):
-    return {(spot.kind, spot.subject) for spot in report.blind_spots}
-
-
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "kind", "subject", "moves"), [(k, *v) for k, v in TRAPS.items()])
 def test_the_report_names_the_blind_spot_at_a_trap(name, kind, subject, moves):
     wild = next(wild for wild in WILD if wild.id == name)
     trap, shows = (x if len(x) > 1 else x[0] for x in (wild.hides, wild.shows))
     for vjp in (wild.right, wild.wrong):
         report = check_vjp(wild.f, trap, vjp)
-        assert report
         assert (kind, subject) in found(report)
         spot = next(one for one in report.blind_spots if (one.kind, one.subject) == (kind, subject))
         said = f"this point cannot show: {spot.sentence} ({spot.reason}); {spot.advice}"
         assert said in " ".join(str(report).split())
         assert said in " ".join(report.table(80).split())
     there = nearby(trap) if moves else shows
-    shown = check_vjp(wild.f, there, wild.right)
-    assert shown
-    assert (kind, subject) not in found(shown)
+    assert (kind, subject) not in found(check_vjp(wild.f, there, wild.right))
     assert check_vjp(wild.f, there, wild.wrong).verdict == "fail"
 
 
-# --- quiet where nothing is special -----------------------------------------------------------
-
-
-def drawn(inputs, seed):
-    """Return inputs of these shapes and dtypes, drawn from a normal distribution."""
-    rng = np.random.default_rng(seed)
-    point = []
-    for x in inputs:
-        drawn = rng.normal(size=x.shape)
-        if x.dtype.kind == "c":
-            drawn = drawn + 1j * rng.normal(size=x.shape)
-        point.append(drawn.astype(x.dtype) if x.dtype.kind in "fc" else x)
-    return tuple(point)
-
-
-def is_real(case, spot):
-    """Tell whether the mistake would make a difference at some other point."""
-    for seed in range(10, 15):
-        point = drawn(case.inputs, seed)
-        report = check_vjp(case.f, point, case.vjp)
-        for pair in report.pairs if report else ():
-            x = pair.given.x[:, None]
-            mistaken = {"factor": 2 * pair.analytic, "mask": pair.analytic * (x > 0)}
-            if pair.input.name == spot.subject and (mistaken[spot.kind] != pair.analytic).any():
-                return True
-    return False
-
-
-def entropy(x):
-    return -np.sum(x * np.log(x))
-
-
-# Functions of positive numbers: a gradient of them, and f. Whether an entry is negative is nothing
-# that they could be asked.
-POSITIVE = {
-    "sqrt": (lambda x: np.sum(np.sqrt(x)), lambda x: 0.5 / np.sqrt(x)),
-    "entropy of shares": (
-        lambda x: entropy(x / x.sum()),
-        lambda x: -(np.log(x / x.sum()) + entropy(x / x.sum())) / x.sum(),
-    ),
-    "standard deviation": (np.std, lambda x: (x - x.mean()) / x.size / np.std(x)),
-}
-SHAPES = [(3,), (8,), (5, 1), (4, 2)]
-
-
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_positive_numbers_and_columns_are_not_special(shape):
-    passed, unreal = 0, []
-    for name, (f, gradient) in POSITIVE.items():
-        for seed in range(5):
-            x = np.random.default_rng(seed).uniform(0.1, 2, size=shape)
-            report = check_gradient(f, x, gradient)
-            passed += bool(report)
-            unreal += [name] if report.blind_spots else []
-    assert passed >= 4 * len(POSITIVE)
-    assert len(unreal) <= passed / 50, unreal
-
-
-def test_a_single_output_is_not_a_batch_of_one():
-    def f(x, W, b, V):
-        return np.sum(np.sin((x @ W + b) @ V.T))
-
-    def gradient(x, W, b, V):
-        back = np.cos((x @ W + b) @ V.T) @ V
-        return {
-            "x": back @ W.T,
-            "W": x.T @ back,
-            "b": back.sum(axis=0),
-            "V": np.cos((x @ W + b) @ V.T).T @ (x @ W + b),
-        }
-
-    rng = np.random.default_rng(0)
-    shapes = {"x": (5, 3), "W": (3, 1), "b": (1,), "V": (1, 1)}
-    point = {name: rng.normal(size=shape) for name, shape in shapes.items()}
-    assert check_gradient(f, point, gradient).blind_spots == ()
-    one = check_gradient(f, point | {"x": point["x"][:1]}, gradient)
-    assert found(one) == {("missing-sum", "x")}
-
-
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_at_random_points_almost_every_warning_is_real():
-    passed, warned, unreal = 0, [], []
-    for case in all_cases():
-        for point in (nearby(case.inputs), drawn(case.inputs, seed=1)):
-            report = check_vjp(case.f, point, case.vjp)
-            passed += bool(report)
-            spots = report.blind_spots
-            warned += [case.name] if spots else []
-            unreal += [case.name] if any(not is_real(case, spot) for spot in spots) else []
-    assert passed > 200
-    assert len(unreal) <= passed / 50, unreal
-    assert len(warned) <= passed / 20, warned
+def test_near_the_points_of_the_zoo_every_warning_is_real():
+    warned = []
+    for case in CASES.values():
+        with quietly():
+            report = check_vjp(case.f, nearby(case.inputs), case.vjp)
+        warned += [case.name] if report.blind_spots else []
+    assert warned == ["unused_input"]
 
 
-BOWL = lambda x: np.sum(x**2)  # noqa: E731
+# --- points, special and ordinary -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("f", "inputs", "grads"),
-    [
-        (np.sum, np.array([2.0, 3.0]), np.ones(2)),
-        (lambda x: np.sum(x**3), np.array([0.5, 1.0, 2.0]), lambda x: 3 * x**2),
-        (lambda x: np.sum(np.log(x)), np.array([0.5, 1.0, 2.0]), lambda x: 1 / x),
-        (lambda X, b: np.sum((X + b) ** 2), (A, np.array([[0.3, -0.2, 0.9]])),
-         lambda X, b: (2 * (X + b), 2 * (X + b).sum(axis=0, keepdims=True))),
-        (lambda x: 7.0 + 0 * np.sum(x), X, np.zeros(4)),
-        (lambda x: 2 * x, 3.0, 2.0),
-    ],
-    ids=["two signs agree by chance", "a power", "a logarithm", "a bias that is broadcast",
-         "flat", "a number"],
-)  # fmt: skip
-def test_an_ordinary_point_has_no_blind_spots(f, inputs, grads):
+def bowl(x):
+    return np.sum(x**2)
+
+
+def of_bowl(x):
+    return 2 * x
+
+
+def relu(x):
+    return np.maximum(x, 0)
+
+
+def activation(x):
+    return relu(x) * 1
+
+
+def calls_itself(x, n=3):
+    return x if n == 0 else calls_itself(x, n - 1)
+
+
+class Unbound:
+    """A proxy that stands for nothing yet."""
+
+    def __getattr__(self, name):
+        raise RuntimeError(f"not bound, so there is no {name}")
+
+    @property
+    def __dict__(self):
+        raise RuntimeError("not bound, so there are no attributes")
+
+    def __call__(self, x):
+        return x
+
+
+def sines_of(f):
+    return lambda x: np.sum(np.sin(f(x)))
+
+
+JAX = SimpleNamespace(nn=SimpleNamespace(leaky_relu=lambda x: x))
+DRAWN = np.random.default_rng(0).normal(size=20)
+POSITIVE = np.array([0.7, 1.2, 0.4, 1.9])
+
+# id: f, the point, the right gradient, and what the point cannot show, if anything
+POINTS = {
+    "equal entries": (bowl, np.full(3, 0.4), of_bowl, "permuted x"),
+    "equal rows": (bowl, np.array([[0.4, 0.9]] * 3), of_bowl, "permuted x"),
+    "a palindrome": (bowl, np.array([0.7, -1.2, 0.4, -1.2, 0.7]), of_bowl, "permuted x"),
+    "ones": (bowl, np.ones(3), of_bowl, "inner-factor x"),
+    "ones, by lines": (bowl, np.ones(200), of_bowl, "inner-factor x"),
+    "ones in float16": (bowl, np.ones(3, np.float16), of_bowl, "inner-factor x"),
+    "ones in longdouble": (bowl, np.ones(3, np.longdouble), of_bowl, "inner-factor x"),
+    "tiny numbers": (np.sum, np.full(3, 1e-30, np.float32), np.ones(3), "permuted a"),
+    "an optimum": (
+        lambda x: bowl(x - 0.7), np.full(3, 0.7), lambda x: of_bowl(x - 0.7), "factor x"),
+    "a dead relu": (lambda x: np.sum(relu(x)), -POSITIVE, np.zeros(4), "factor x"),
+    "equal inputs": (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), "swapped b"),
+    "one row": (lambda x: np.mean(x**2), np.array([0.7]), of_bowl, "missing-sum x"),
+    "one sign": (bowl, POSITIVE, of_bowl, "mask x"),
+    "one sign of many": (
+        lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
+        np.arange(1.0, 10), "mask x"),
+    # one sign is special where the code of f has branches
+    "a branch": (sines_of(relu), POSITIVE, np.cos, "mask x"),
+    "a branch, two functions farther": (sines_of(activation), POSITIVE, np.cos, "mask x"),
+    "a branch in a partial": (sines_of(partial(relu)), POSITIVE, np.cos, "mask x"),
+    "a comparison with 0": (sines_of(lambda x: x * (x > 0)), POSITIVE, np.cos, "mask x"),
+    "a name of another framework": (
+        sines_of(lambda x: JAX.nn.leaky_relu(x)), POSITIVE, np.cos, "mask x"),
+    "another comparison": (
+        sines_of(lambda x, y=X: x * np.size(y[y < 1]) / 3), POSITIVE, np.cos, ""),
+    "an equality": (
+        sines_of(lambda x: x if x.ndim == 1 else np.log(x)), POSITIVE, np.cos, ""),
+    "a function that calls itself": (sines_of(calls_itself), POSITIVE, np.cos, ""),
+    "a proxy that has everything": (
+        sines_of(MagicMock(side_effect=np.copy)), POSITIVE, np.cos, ""),
+    "a proxy that is not bound": (sines_of(Unbound()), POSITIVE, np.cos, ""),
+    # ordinary points
+    "two signs agree by chance": (np.sum, np.array([2.0, 3.0]), np.ones(2), ""),
+    "a power": (lambda x: np.sum(x**3), np.array([0.5, 1.0, 2.0]), lambda x: 3 * x**2, ""),
+    "a column of positive numbers": (
+        np.std, np.abs(DRAWN[:5, None]), lambda x: (x - x.mean()) / x.size / np.std(x), ""),
+    "a bias that is broadcast": (
+        lambda X, b: bowl(X + b), (A, A[:1]),
+        lambda X, b: (2 * (X + b), 2 * (X + b).sum(axis=0, keepdims=True)), ""),
+    "a single output, which is no batch of one": (
+        lambda x, w: np.sum(np.sin(x @ w)), (DRAWN[:15].reshape(5, 3), DRAWN[15:18, None]),
+        lambda x, w: (np.cos(x @ w) @ w.T, x.T @ np.cos(x @ w)), ""),
+    "flat": (lambda x: 7.0 + 0 * np.sum(x), X, np.zeros(4), ""),
+    "a number": (lambda x: 2 * x, 3.0, 2.0, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "inputs", "grads", "hidden"), POINTS.values(), ids=POINTS)
+def test_what_is_special_about_a_point_is_said_and_nothing_else(f, inputs, grads, hidden):
     report = check_gradient(f, inputs, grads)
-    assert report
-    assert report.blind_spots == ()
-    assert "cannot show" not in str(report)
+    assert [" ".join(spot) for spot in found(report)] == ([hidden] if hidden else [])
+    assert ("cannot show" in str(report)) == bool(hidden)
+
+
+# --- what is said -----------------------------------------------------------------------------
 
 
 def test_only_a_pass_has_blind_spots():
-    assert check_gradient(BOWL, np.ones(3), lambda x: 3 * x).blind_spots == ()
-    assert found(check_gradient(BOWL, np.ones(3), lambda x: 2 * x)) == {("inner-factor", "x")}
-
-
-# --- each kind --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("f", "inputs", "grads", "seen"),
-    [
-        (BOWL, np.full(3, 0.4), lambda x: 2 * x, ("permuted", "x")),
-        (BOWL, np.array([[0.4, 0.9]] * 3), lambda x: 2 * x, ("permuted", "x")),
-        (lambda x: np.sum((x - 0.7) ** 2), np.full(3, 0.7), lambda x: 2 * (x - 0.7),
-         ("factor", "x")),
-        (lambda x: np.sum(np.maximum(x, 0)), -np.abs(X), np.zeros(4), ("factor", "x")),
-        (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), ("swapped", "b")),
-        (lambda x: np.mean(x**2), np.array([0.7]), lambda x: 2 * x, ("missing-sum", "x")),
-        (BOWL, np.array([0.7, 1.2, 0.4]), lambda x: 2 * x, ("mask", "x")),
-        (BOWL, np.array([0.7, -1.2, 0.4, -1.2, 0.7]), lambda x: 2 * x, ("permuted", "x")),
-        (lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
-         np.arange(1.0, 10), ("mask", "x")),
-        (lambda z: np.sum(np.abs(z) ** 2), X.astype(complex), lambda z: 2 * z, ("conjugate", "z")),
-        (lambda x: np.mean((np.maximum(x, 0) - X) ** 2), np.abs(X), lambda x: (x - X) / 2,
-         ("mask", "x")),
-        (BOWL, np.ones(200), lambda x: 2 * x, ("inner-factor", "x")),
-        (BOWL, np.ones(3, np.float32), lambda x: 2 * x, ("inner-factor", "x")),
-    ],
-    ids=["equal entries", "equal rows", "an optimum", "a dead relu", "equal inputs", "one row",
-         "one sign", "a palindrome", "one sign of many", "real numbers",
-         "a relu inside a loss", "by lines", "float32"],
-)  # fmt: skip
-def test_a_special_point_is_named(f, inputs, grads, seen):
-    report = check_gradient(f, inputs, grads)
-    assert report
-    assert seen in found(report)
+    assert check_gradient(bowl, np.ones(3), lambda x: 3 * x).blind_spots == ()
 
 
 def test_a_tolerance_can_hide_any_factor():
-    report = check_gradient(BOWL, 1e-3 * X, lambda x: 4 * x, atol=1e-2)  # 2 would be right
-    assert report
+    report = check_gradient(bowl, 1e-3 * X, lambda x: 4 * x, atol=1e-2)  # 2 would be right
     assert ("factor", "x") in found(report)
-
-
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.longdouble, np.complex64])
-@pytest.mark.parametrize("size", [1e-30, 1.0, 6e4])
-def test_blind_spots_work_for_every_dtype_and_size(dtype, size):
-    x = np.full((2, 3), size).astype(dtype)
-    report = check_gradient(lambda x: np.sum(np.abs(x), dtype=np.longdouble), x, np.ones((2, 3)))
-    if report:
-        assert report.blind_spots[0].advice.startswith("try x = [[")
 
 
 def test_a_jvp_has_blind_spots_too():
@@ -234,8 +190,7 @@ def test_a_jvp_has_blind_spots_too():
     def jvp(tangent, scale, x):
         return tangent[0] * np.sin(x) + tangent[1] * np.cos(x)  # without the scale
 
-    report = check_jvp(f, (np.ones(4), X), jvp)
-    assert found(report) == {("inner-factor", "scale")}
+    assert found(check_jvp(f, (np.ones(4), X), jvp)) == {("inner-factor", "scale")}
     assert check_jvp(f, nearby((np.ones(4), X)), jvp).verdict == "fail"
 
 
@@ -265,12 +220,11 @@ def test_likewise_joins_only_blind_spots_with_the_same_reason():
     assert text.count("the same for") == 1
 
 
-@pytest.mark.parametrize("special", [0.0, 1.0, 0.56, 1.37, 5e-324], ids=str)
+@pytest.mark.parametrize("special", [0.0, 1.0, 0.56, 5e-324], ids=str)
 @pytest.mark.parametrize("shape", [(), (3, 3)], ids=str)
 def test_the_advised_point_is_not_special(shape, special):
-    for before in range(2, 12, 3):  # the numbers that are advised depend on where an input stands
-        other = np.random.default_rng(before).normal(size=before)
-        point = {"a": other, "g": np.full(shape, special), "h": np.full(shape, special)}
+    for before in (2, 8):  # the numbers that are advised depend on where an input stands
+        point = {"a": DRAWN[:before], "g": np.full(shape, special), "h": np.full(shape, special)}
 
         def f(a, g, h):
             return np.sum(np.sin(a)) + np.sum(np.sin(g) * np.cos(h))
@@ -285,12 +239,7 @@ def test_the_advised_point_is_not_special(shape, special):
 
 
 def test_blind_spots_are_data():
-    report = check_gradient(BOWL, np.ones(3), lambda x: 2 * x)
-    (spot,) = report.to_dict()["blind_spots"]
-    assert spot == {
-        "kind": "inner-factor",
-        "subject": "x",
-        "sentence": "whether x multiplies or divides the gradient",
-        "reason": "all its entries are 1",
-        "advice": report.blind_spots[0].advice,
-    }
+    report = check_gradient(bowl, np.ones(3), lambda x: 2 * x)
+    (spot,) = report.blind_spots
+    assert (spot.kind, spot.reason) == ("inner-factor", "all its entries are 1")
+    assert report.to_dict()["blind_spots"] == [asdict(spot)]

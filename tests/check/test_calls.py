@@ -1,15 +1,12 @@
 """What keeps state is told from what is random, however often and wherever it is asked again."""
 
 import itertools
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from energies import VECTOR as X
 
 from gradcheck_ref.check import check_gradient, check_vjp
-from gradcheck_ref.check.diagnose.diagnose import diagnose
-from gradcheck_ref.check.results import Fault
 
 A = np.array([[1.2, -0.7, 0.4], [0.3, 0.9, -1.1], [0.8, 0.5, 1.6]])
 SINH = (np.sinh, X, lambda u, x: u * np.cosh(x))
@@ -70,7 +67,7 @@ def is_random(size):
 STATES = {
     "adds-up": (adds_up, "accumulated", "right at the first call, and "),
     "adds-up-for-each-output": (
-        adds_up_for_each_output, "accumulated", "right at the first call, and "),
+        adds_up_for_each_output, "accumulated", "a later call gives 2 x the result of the first"),
     "frees-its-buffers": (frees_its_buffers, "accumulated", "right at the first call, and wrong"),
     "fades": (fades, "accumulated", "right at the first call, and "),
     "hands-out-the-first": (
@@ -79,40 +76,18 @@ STATES = {
 }  # fmt: skip
 
 
-def asked_again(report, product, x, columns):
-    """Return the pair of a report, as if it had been asked again for these columns (or rows)."""
-    (pair,) = report.pairs
-    again = np.full(pair.numeric.shape, np.nan)
-    for column in columns:
-        answer = product(np.eye(len(again))[column], x.copy())
-        if pair.given.raw:
-            again[:, column] = answer
-        else:
-            again[column] = answer
-    changed = not np.array_equal(again[np.isfinite(again)], pair.analytic[np.isfinite(again)])
-    return diagnose(
-        [replace(pair, given=pair.given._replace(again=again))],
-        [Fault("nondeterministic", pair.input.name, "")] * changed,
-    )
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(("spoil", "kind", "said"), STATES.values(), ids=STATES)
+@pytest.mark.parametrize(("f", "x", "right"), [SINH, LAYER], ids=["elementwise", "layer"])
+def test_state_is_distinguished_from_noise_by_asking_again(f, x, right, spoil, kind, said):
+    assert check_vjp(f, x, right).verdict == "pass"
+    report = check_vjp(f, x, spoil(right))
+    assert (report.verdict, report.diagnoses[0].kind) == ("fail", kind)
+    assert said in report.diagnoses[0].sentence
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("columns", [[0], [0, -1], [-1, 0]], ids=["first", "both", "last-first"])
-@pytest.mark.parametrize("spoil_kind_said", STATES.values(), ids=STATES)
-@pytest.mark.parametrize("function", [SINH, LAYER], ids=["elementwise", "layer"])
-def test_state_is_distinguished_from_noise_by_asking_again(function, spoil_kind_said, columns):
-    f, x, right = function
-    spoil, kind, said = spoil_kind_said
-    assert asked_again(check_vjp(f, x, right), right, x, columns) == ()
-    vjp = spoil(right)
-    (found,) = asked_again(check_vjp(f, x, vjp), vjp, x, columns)
-    assert found.kind == kind
-    assert said in found.sentence
-
-
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kept", [1.0, 2.0], ids=["a-mask", "dropout"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_random_mask_that_agrees_by_chance_is_not_state(seed, kept):
     rng = np.random.default_rng(seed)
     x = np.linspace(0.3, 2.0, 12)
@@ -120,9 +95,8 @@ def test_a_random_mask_that_agrees_by_chance_is_not_state(seed, kept):
     def masked(u, x):
         return u * np.cosh(x) * (rng.random(12) < 0.5) * kept
 
-    found = asked_again(check_vjp(np.sinh, x, masked), masked, x, [0, -1])
-    # Where the two that are asked again are kept or left out as before, nobody can tell.
-    assert [one.kind for one in found] in (["noisy"], ["mask"] if kept == 1 else [])
+    kinds = {found.kind for found in check_vjp(np.sinh, x, masked).diagnoses}
+    assert "accumulated" not in kinds
 
 
 @pytest.mark.parametrize("wrong", [1.0, np.linspace(0.7, 1.9, 5)], ids=["right", "wrong"])

@@ -67,12 +67,15 @@ FIRST = {  # the point, the gradient, the first sentence, what it says of the ot
                     "of the 98 other entries, 10 were measured alone: 10 agree"),
     "one of many, twice": (LARGE, with_({0: NAN}, 2), "NaN in 1 of 100 entries (x[0]); at x[0]",
                            "of the 99 other entries, 10 were measured alone: 10 differ"),
+    "one of thousands": (np.resize(LARGE, 3000), with_({1000: -INF}), "1 of 3000 entries, and all "
+                         "else is right along 4 random lines; at x[1000] ", ""),
     "many of many": (LARGE, with_(dict.fromkeys(range(40), NAN)), "40 of 100 entries, all of x[0:4",
                      "of the 60 other entries,"),
     "one number": (X[:1], lambda x: NAN * x, "x: the claim is NaN; analytic nan, numeric", ""),
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("x", "gradient", "said", "others"), FIRST.values(), ids=FIRST)
 def test_the_first_lines_count_the_claims_that_are_no_numbers(x, gradient, said, others):
     report = check_gradient(f, x, gradient)
@@ -97,55 +100,51 @@ FORMS = {
     ),
 }
 NO_NUMBERS = {
-    "a row": (np.array([[NAN], [1], [1], [1]]), "NaN"),
-    "a column": (np.array([[1, NAN, 1]]), "NaN"),
-    "everything": (np.full((4, 3), NAN), "NaN in all"),
-    "infinite": (np.array([[INF, 1, 1]]), None),  # 0 * inf makes some of these NaN
+    "a row": np.array([[NAN], [1], [1], [1]]),
+    "a column": np.array([[1, NAN, 1]]),
+    "everything": np.full((4, 3), NAN),
+    "infinite": np.array([[INF, 1, 1]]),  # 0 * inf makes some of these NaN
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("check", FORMS.values(), ids=FORMS)
-@pytest.mark.parametrize(("spoil", "said"), NO_NUMBERS.values(), ids=NO_NUMBERS)
+@pytest.mark.parametrize("spoil", NO_NUMBERS.values(), ids=NO_NUMBERS)
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-def test_every_check_says_so_and_passes_the_right_one(check, spoil, said):
+def test_every_check_says_so_and_passes_the_right_one(check, spoil):
     assert check(of_layer, Y).verdict == "pass"
     report = check(lambda x: of_layer(x, spoil), Y)
     assert (report.verdict, report.reason) == ("fail", "nonfinite")
     first = first_lines(report)
     assert first.startswith("FAIL  x: the claim is ")
-    assert said is None or said in first
     assert {one.kind for one in report.diagnoses} == {"nonfinite"}
     claim = np.concatenate([pair.analytic for pair in report.pairs], axis=1)
-    nan, infinite = np.isnan(claim).sum(), np.isinf(claim).sum()
-    for word, count in ("NaN", nan), ("infinite", infinite):
-        if count == claim.size:
-            assert f"the claim is {word} in all {count} entries" in first
-        elif count:
-            assert f"{word} in {count} " in first
-        else:
-            assert word not in first
+    for word, count in ("NaN", np.isnan(claim).sum()), ("infinite", np.isinf(claim).sum()):
+        assert (f"{word} in {'all ' if count == claim.size else ''}{count} " in first) == (
+            count > 0
+        )
 
 
 @pytest.mark.parametrize(
-    ("gradient", "kind", "said"),
+    ("x", "gradient", "kind", "said"),
     [
-        (with_({0: NAN}, 2), "factor", "where it is finite, every entry is 2 x the numeric value"),
-        (with_({0: NAN}, -1), "sign", "where it is finite, the sign is wrong"),
-        (with_({0: NAN, 3: 1.0}), "single-entries", "where it is finite, x[3] is wrong"),
-        (with_({0: INF}, 0), "zero", "where it is finite, it is zero everywhere"),
+        (
+            X,
+            with_({0: NAN}, 2),
+            "factor",
+            "where it is finite, every entry is 2 x the numeric value",
+        ),
+        (LARGE, with_({0: NAN}, 2), "factor", " in all 10 measured entries, of 100"),
+        (X, with_({0: NAN}, -1), "sign", "where it is finite, the sign is wrong"),
+        (LARGE, with_({0: NAN}, -1), "sign", "where it is finite, the sign is wrong"),
+        (X, with_({0: NAN, 3: 1.0}), "single-entries", "where it is finite, x[3] is wrong"),
+        (X, with_({0: INF}, 0), "zero", "where it is finite, it is zero everywhere"),
     ],
-    ids=["twice", "minus", "another entry", "zero"],
 )
-@pytest.mark.parametrize("x", [X, LARGE], ids=["small", "large"])
 def test_the_finite_claims_have_a_diagnosis_of_their_own(x, gradient, kind, said):
-    report = check_gradient(f, x, gradient)
-    found = {one.kind: one.sentence for one in report.diagnoses}
-    if kind in ("single-entries", "zero") and x is LARGE:
-        return  # most of the others were not measured
-    assert list(found) == ["nonfinite", kind]
-    assert found[kind].startswith(said)
-    if x is LARGE:
-        assert found[kind].endswith(" in all 10 measured entries, of 100")
+    nonfinite, other = check_gradient(f, x, gradient).diagnoses
+    assert (nonfinite.kind, other.kind) == ("nonfinite", kind)
+    assert said in other.sentence
 
 
 def two(a, b):
@@ -165,11 +164,8 @@ def test_another_input_is_told_apart(factor, kinds):
 
 
 def test_no_input_is_the_only_wrong_one_beside_nan():
-    def gradients(a, b):
-        return with_({0: NAN})(a) * b, 1.5 * f(a) + 0.1
-
-    report = check_gradient(lambda a, b: f(a) * b, (X, 0.5), gradients)
-    assert "only" not in str(report)
+    claims = (with_({0: NAN})(X) * 0.5, 1.5 * f(X) + 0.1)
+    assert "only" not in str(check_gradient(lambda a, b: f(a) * b, (X, 0.5), claims))
 
 
 # --- f itself is not finite --------------------------------------------------------------------
@@ -209,80 +205,54 @@ def test_the_parts_of_complex_entries_are_counted():
     assert {one.kind for one in report.diagnoses} == {"nonfinite"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("shape", [(4, 3), (40, 50)], ids=["small", "large"])
 @pytest.mark.parametrize(
     ("entries", "where"),
-    [(np.s_[3], "all of row 3 of W"), (np.s_[:, 1], "all of column 1 of W"),
-     (np.s_[1:3, :2], "all of W[1:3, 0:2]"), (([0, 2], [0, 1]), "")],
+    [(np.s_[3], ", all of row 3 of W"), (np.s_[:, 1], ", all of column 1 of W"),
+     (np.s_[1:3, :2], ", all of W[1:3, 0:2]"), (([0, 2], [0, 1]), "")],
     ids=["row", "column", "box", "here and there"],
 )  # fmt: skip
 def test_the_slice_of_these_claims_is_named(shape, entries, where):
     W = RNG.normal(size=shape)
-
-    def gradient(W):
-        given = np.cos(W)
-        given[entries] = NAN
-        return given
-
-    report = check_gradient(lambda W: np.sum(np.sin(W)), W, gradient)
-    count = int(np.isnan(gradient(W)).sum())
-    said = f"the claim is NaN in {count} of {W.size} entries{where and f', {where}'}"
-    if "row" in where or "column" in where:  # lines can move all but one slice
-        said += ", and all else is right along 4 random lines" * (W.size > 100)
-    assert report.diagnoses[0].sentence == said
+    claim = np.cos(W)
+    claim[entries] = NAN
+    report = check_gradient(lambda W: np.sum(np.sin(W)), W, claim)
+    said = f"the claim is NaN in {np.isnan(claim).sum()} of {W.size} entries{where}"
+    assert said in report.diagnoses[0].sentence
     assert said in first_lines(report)
+    assert ", all of" in said or ", all of" not in first_lines(report)
 
 
 WEIGHTS = [RNG.normal(size=(8, 8)) / 4 for _ in range(4)]
 
 
-def network(*weights):
-    x = np.ones(8)
-    for W in weights:
-        x = np.tanh(W @ x)
-    return x @ x
-
-
-def of_network(*weights):
-    states = [np.ones(8)]
-    for W in weights:
-        states.append(np.tanh(W @ states[-1]))
-    back, found = 2 * states[-1], []
-    for W, x, y in zip(weights[::-1], states[-2::-1], states[:0:-1], strict=True):
-        back = back * (1 - y**2)
-        found.insert(0, np.outer(back, x))
-        back = W.T @ back
-    return found
-
-
 @pytest.mark.parametrize("factor", [1, 2], ids=["all right", "another one doubled"])
 def test_the_other_inputs_of_a_large_check_are_judged_as_wholes(factor):
-    def gradients(*weights):
-        found = of_network(*weights)
-        found[2][3, 5] = NAN
-        found[0] *= factor
-        return tuple(found)
+    def network(a, b, c, d):
+        return np.sum(np.sin(a) + np.sin(b) * np.sin(c) + np.sin(d))
 
-    assert check_gradient(network, WEIGHTS, lambda *w: tuple(of_network(*w))).verdict == "pass"
+    def gradients(a, b, c, d):
+        of_c = np.sin(b) * np.cos(c)
+        of_c[3, 5] = NAN
+        return factor * np.cos(a), np.cos(b) * np.sin(c), of_c, np.cos(d)
+
     report = check_gradient(network, WEIGHTS, gradients)
     codes = [one.verdict for one in report.inputs]
     assert codes == ["pass" if factor == 1 else "fail", "pass", "unsure", "pass"]
-    name = report.inputs[2].name
-    assert f"{name}: the claim is NaN in 1 of 64 entries" in first_lines(report)
+    assert "c: the claim is NaN in 1 of 64 entries" in first_lines(report)
     whole = next(line for line in report.text(1000).split("\n") if line.startswith("as a whole"))
-    assert name not in whole
-    assert (f"{report.inputs[0].name} is off by" in whole) == (factor == 2)
+    assert "c" not in whole.replace(",", "").split()
+    assert ("a is off by" in whole) == (factor == 2)
     assert {one.kind for one in report.diagnoses} == {"nonfinite", *["factor"][: factor - 1]}
 
 
 def test_an_infinite_slope_beside_a_wrong_one_leaves_other_patterns_alone():
-    def f(x):
-        return np.array([np.cbrt(x[0]) + x[1], np.sin(x[2])])
-
-    def jacobian(x):
-        return np.array([[INF, 1.0, 0.0], [0.0, 0.0, 3.0]])
-
-    report = check_jacobian(f, np.array([0.0, 0.5, 0.7]), jacobian)
+    report = check_jacobian(
+        lambda x: np.array([np.cbrt(x[0]) + x[1], np.sin(x[2])]),
+        np.array([0.0, 0.5, 0.7]),
+        np.array([[INF, 1.0, 0.0], [0.0, 0.0, 3.0]]),
+    )
     assert (report.verdict, report.reason) == ("fail", "wrong")
     assert {one.kind for one in report.diagnoses}.isdisjoint({"another-frame", "nonfinite"})
 
@@ -300,3 +270,19 @@ def test_questions_after_the_advice_are_sentences_of_their_own():
         assert "?." not in text
     unwritten = check_gradient(f, X, with_({3: NAN, 4: INF, 5: INF})).diagnoses[0].advice
     assert "the last block of a kernel? If the slope of f is infinite there" in unwritten
+
+
+def test_a_nonfinite_claim_is_not_blamed_on_a_closure():
+    assert not check_gradient(lambda x: 1.0, X, NAN * X).faults
+
+
+def test_memory_that_nobody_has_written_is_nan_without_a_warning():
+    """A kernel that leaves out a block returns what is there: a signaling NaN warns in any sum."""
+    unwritten = np.full(3, 0x7F800001, np.uint32).view(np.float32)
+    report = check_vjp(lambda x: x**2, np.ones(3, np.float32), lambda u, x: unwritten)
+    assert (report.verdict, report.reason) == ("fail", "nonfinite")
+
+
+def test_a_masked_entry_is_no_number():
+    report = check_gradient(f, X, np.ma.MaskedArray(right(X), mask=np.arange(12) == 1))
+    assert (report.verdict, report.reason, report.worst.name) == ("fail", "nonfinite", "x[1]")

@@ -1,30 +1,17 @@
-"""Which entry is wrong among many: named from the lines, within every budget."""
+"""Which entries, slices and inputs are wrong among many, within every budget."""
 
 import numpy as np
 import pytest
+from corpus import many_entries, noise_and_few_digits
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 
 RNG = np.random.default_rng(0)
 X, WEIGHTS = RNG.normal(size=5000), RNG.normal(size=5000)
-MEDIAN = np.argsort(np.abs(WEIGHTS * np.cos(X)))[2500:]
 
 
 def f(x):
-    return float(np.sum(WEIGHTS[: x.size] * np.sin(x)))
-
-
-def slopes(x):
-    return WEIGHTS[: x.size] * np.cos(x)
-
-
-# Which entries are spoilt, and what they are then.
-SPOILT = {
-    "off by a thousandth": ([MEDIAN[0]], lambda g: 1.001 * g),
-    "left out": ([MEDIAN[2]], lambda g: 0 * g),
-    "two that cancel": ([17, 3170], lambda g: np.add(g, [1, -1])),
-    "infinite": ([1234], lambda g: g + np.inf),
-}
+    return float(np.sum(WEIGHTS * np.sin(x)))
 
 
 def blamed(report):
@@ -33,37 +20,25 @@ def blamed(report):
     return set(pair.rows[(pair.verdict == 2).any(axis=1)].tolist())
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(("at", "spoil"), SPOILT.values(), ids=SPOILT)
-def test_wrong_entries_among_thousands_are_named_and_no_others(at, spoil):
-    g, wrong = slopes(X), set(at)
-    g[at] = spoil(g[at])
+@pytest.mark.parametrize("at", [[2500], [17, 3170]], ids=["one", "two that cancel"])
+def test_wrong_entries_among_thousands_are_named_and_no_others(at):
+    g = WEIGHTS * np.cos(X)
+    g[at] += [1, -1][: len(at)]
     report = check_gradient(f, X, g)
     assert report.verdict == "fail"
+    assert blamed(report)
+    assert blamed(report) <= set(at)
     # Of two wrong entries one is named, and the report does not say that it is the only one.
-    assert blamed(report) == wrong or (blamed(report) < wrong and blamed(report))
-    assert len(wrong) == 1 or "only" not in str(report)
-    assert report.evaluations <= 400
-    assert f"x[{int(report.worst.name[2:-1])}]" == report.worst.name
+    assert len(at) == 1 or "only" not in str(report)
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    ("spoil", "kind"),
-    [(lambda g: 2 * g, "factor"), (lambda g: -g, "sign"), (lambda g: 0 * g, "zero"),
-     (lambda g: np.roll(g, 1), None), (lambda g: g + 1, None), (lambda g: g[::-1], None)],
-    ids=["doubled", "sign", "zero", "roll", "offset", "backwards"],
-)  # fmt: skip
-def test_a_gradient_that_is_wrong_everywhere_is_shown_by_examples(spoil, kind):
-    report = check_gradient(f, X, spoil(slopes(X)))
-    assert report.verdict == "fail"
+@pytest.mark.parametrize(("factor", "shift"), [(2, 0), (1, 1)], ids=["doubled", "shifted"])
+def test_a_gradient_that_is_wrong_everywhere_is_shown_by_examples(factor, shift):
+    report = check_gradient(f, X, factor * WEIGHTS * np.cos(X) + shift)
     assert len(blamed(report)) >= 5
-    assert report.evaluations <= 500
-    if kind:
-        assert any(kind in found.kind or kind in found.sentence for found in report.diagnoses)
 
 
-# --- several inputs, complex ones --------------------------------------------------------------
+# --- several inputs, complex ones -------------------------------------------------------------
 
 
 def layers(W, b, e, s, z):
@@ -74,35 +49,56 @@ POINT = (RNG.normal(size=(40, 30)), RNG.normal(size=30), np.zeros((0, 7)), 0.7,
          RNG.normal(size=60) + 1j * RNG.normal(size=60))  # fmt: skip
 
 
-def gradients():
-    W, b, e, s, z = POINT
-    return [b / np.cosh(W) ** 2, np.tanh(W).sum(axis=0), e, np.sum(np.abs(z) ** 2), 2 * s * z]
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("k", "index", "name"),
     [(0, (3, 29), "W[3, 29]"), (0, (39, 0), "W[39, 0]"), (1, 4, "b[4]"), (3, (), "s"),
-     (4, 31, "the real part of z[31]")],
+     (4, 31, "the real part of z[31]"), (0, ..., "W"), (1, ..., "b"), (4, ..., "z")],
 )  # fmt: skip
-def test_a_wrong_entry_is_named_in_every_input(k, index, name):
-    grads = gradients()
+def test_a_wrong_entry_or_input_is_named(k, index, name):
+    W, b, e, s, z = POINT
+    grads = [b / np.cosh(W) ** 2, np.tanh(W).sum(axis=0), e, np.sum(np.abs(z) ** 2), 2 * s * z]
     grads[k] = np.array(grads[k])
-    grads[k][index] += 1.0
+    grads[k][index] += 1.0 if index is not ... else grads[k]
     report = check_gradient(layers, POINT, tuple(grads))
-    assert (report.verdict, report.worst.name) == ("fail", name)
+    assert report.verdict == "fail"
+    assert name in report.worst.name
     wrong = [pair.input.name for pair in report.pairs if (pair.verdict == 2).any()]
-    assert wrong == [["W", "b", "e", "s", "z"][k]]
+    assert wrong == ["WbeszW"[k]]
 
 
-@pytest.mark.one_in(3)
-@pytest.mark.parametrize("k", [0, 1, 4])
-def test_a_wholly_wrong_input_is_distinguished_from_the_others(k):
-    grads = gradients()
-    grads[k] = 2 * grads[k]
-    report = check_gradient(layers, POINT, tuple(grads))
-    wrong = {pair.input.name for pair in report.pairs if (pair.verdict == 2).any()}
-    assert wrong == {"WbesZz"[k].lower() if k else "W"}
+# --- what is not said -------------------------------------------------------------------------
+
+RIGHT = many_entries.of_energy(many_entries.GRID)
+
+
+def two_slices():
+    wrong = many_entries.spoilt(RIGHT, 3, (-1.0,))
+    return many_entries.spoilt(wrong, np.s_[:, 8], (2.0,))
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [two_slices(), np.where(np.arange(64) % 2, RIGHT, 1.3 * RIGHT), np.cos(9 * RIGHT)],
+    ids=["two slices", "every other column", "everywhere"],
+)
+def test_a_mistake_in_no_slice_is_not_called_one(claim):
+    report = check_gradient(many_entries.energy, many_entries.GRID, claim)
+    assert report.verdict == "fail"
+    assert "all else is right" not in str(report)
+
+
+def test_zeros_are_not_blamed_if_others_are_wrong_in_few_digits():
+    layer, _ = noise_and_few_digits.rounding_layer("bfloat16")
+    lost = noise_and_few_digits.without(np.s_[8:])
+
+    def claim(*given):
+        by_x, by_w = lost(*given)
+        return 2 * by_x, by_w
+
+    report = check_vjp(layer, noise_and_few_digits.SMALL, claim)
+    assert report.verdict == "fail"
+    assert not any("is zero" in one.sentence for one in report.diagnoses)
 
 
 # --- budgets ----------------------------------------------------------------------------------
@@ -117,61 +113,44 @@ class Counted:
         return self.f(*inputs)
 
 
-def noisy(x):
-    return float(np.sum(np.sin(x)) + 1e-6 * np.sin(1e12 * np.sum(x)))
-
-
 FUNCTIONS = {
-    "smooth": (lambda x: float(np.sum(np.sin(x))), np.cos),
-    "noisy": (noisy, np.cos),
-    "kinks": (lambda x: float(np.sum(np.abs(x - np.round(x, 1)))),
-              lambda x: np.sign(x - np.round(x, 1))),
-    "flat": (lambda x: float(np.sum(np.floor(x))), lambda x: 0 * x),
-    "edge": (lambda x: float(np.sum(np.where(x < 3, np.sqrt(np.abs(3 - x)), np.nan))),
-             lambda x: -0.5 / np.sqrt(3 - x)),
-}  # fmt: skip
+    "smooth": (lambda x: np.sum(np.sin(x)), np.cos),
+    "noisy": (lambda x: np.sum(np.sin(x)) + 1e-6 * np.sin(1e12 * np.sum(x)), np.cos),
+    "kinks": (lambda x: np.sum(np.abs(x - np.round(x, 1))), lambda x: np.sign(x - np.round(x, 1))),
+    "flat": (lambda x: np.sum(np.floor(x)), lambda x: 0 * x),
+    "edge": (lambda x: np.sum(np.sqrt(3 - x)), lambda x: -0.5 / np.sqrt(3 - x)),
+}
 CLAIMS = {
     "right": lambda g: g,
     "one": lambda g: np.where(np.arange(g.size) == g.size // 2, g + 1, g),
-    "inf": lambda g: np.where(np.arange(g.size) == 1, np.inf, g),
+    "infinite": lambda g: np.where(np.arange(g.size) == 1, np.inf, g),
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("budget", [12, 40, 200])
 @pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
+@np.errstate(invalid="ignore")
 def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
     for size in (2, 150):
         x = np.random.default_rng(size).uniform(-2.9, 2.9, size)
         for name, spoil in CLAIMS.items():
-            counted, g = Counted(f), spoil(slope(x))
-            report = check_gradient(counted, x, g, max_evaluations=budget)
+            counted = Counted(f)
+            report = check_gradient(counted, x, spoil(slope(x)), max_evaluations=budget)
             assert counted.calls == report.evaluations <= budget
             assert report.verdict != "fail" or name != "right"
+            assert report.verdict != "pass" or name == "right"
             assert report.text(80).startswith(report.verdict.upper())
-            if name == "one" and report.compared == report.entries:
-                assert report.verdict != "pass"
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [12, 60])
 def test_a_budget_is_kept_with_products_too(budget):
-    for size, outputs in ((3, 2), (150, 1), (40, 1100)):
+    for size, outputs in ((3, 2), (150, 1), (40, 300)):
         A = np.random.default_rng(size).normal(size=(outputs, size))
-        for how in (1.0, 1.5):
-            counted = Counted(lambda x, A=A: A @ x)
-            check_vjp(counted, np.ones(size), lambda u, x, A=how * A: u @ A, max_evaluations=budget)
-            assert counted.calls <= budget
-            counted.calls = 0
-            check_jvp(counted, np.ones(size), lambda v, x, A=how * A: A @ v, max_evaluations=budget)
-            assert counted.calls <= budget
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-@pytest.mark.parametrize("budget", [13, 20, 60])
-def test_a_nonfinite_claim_that_is_not_measured_does_not_pass(bad, budget):
-    x = np.linspace(0.1, 2.0, 80)
-    claim = np.cos(x)
-    claim[50] = bad
-    report = check_gradient(lambda x: np.sum(np.sin(x)), x, claim, max_evaluations=budget)
-    assert report.verdict != "pass"
+        f = Counted(lambda x, A=A: A @ x)
+        check_vjp(f, np.ones(size), lambda u, x, A=A: u @ A, max_evaluations=budget)
+        assert f.calls <= budget
+        f.calls = 0
+        check_jvp(f, np.ones(size), lambda t, x, A=A: 1.5 * A @ t, max_evaluations=budget)
+        assert f.calls <= budget

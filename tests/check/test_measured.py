@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from zoo_reports import CASES, report_on
+from zoo_reports import CASES, checked
 
 from gradcheck_ref import check_gradient, check_jacobian, check_vjp
 
@@ -17,59 +17,43 @@ def derived(x):
     return np.exp(x) * (1 - x) ** 2 / (1 + x**2) ** 2
 
 
-def measured(kind, h):
-    def gradient(x):
-        found = np.empty_like(x)
-        for i in range(x.size):
-            e = np.zeros_like(x)
-            e[i] = h
-            ahead, behind = {"central": (e, -e), "forward": (e, 0), "backward": (0, -e)}[kind]
-            found[i] = (f(x + ahead) - f(x + behind)) / (2 * h if kind == "central" else h)
-        return found
-
-    return gradient
-
-
 def told(report):
     return [note for note in report.notes if "it was measured, not derived" in note]
 
 
-@pytest.mark.parametrize(
-    ("kind", "h"),
-    [
-        ("central", 1e-5),
-        ("central", 1e-3),
-        ("forward", 1e-7),
-        ("central", 2**-26),
-        ("backward", 1e-4),
-    ],
-)
+def measured(kind, h):
+    """Return a gradient as people measure it, divided by the step that was meant."""
+
+    def gradient(x):
+        steps = h * np.eye(x.size)
+        ahead = [f(x + (0 if kind == "backward" else step)) for step in steps]
+        behind = [f(x - (0 if kind == "forward" else step)) for step in steps]
+        return np.subtract(ahead, behind) / (2 * h if kind == "central" else h)
+
+    return gradient
+
+
+DIFFERENCES = [("central", 1e-5), ("central", 1e-3), ("forward", 1e-7), ("backward", 1e-4)]
+
+
+@pytest.mark.parametrize(("kind", "h"), [*DIFFERENCES, ("central", 2**-26)])
 def test_a_difference_is_told_with_its_step(kind, h):
     (note,) = told(check_gradient(f, X, measured(kind, h)))
     assert f"the {kind} difference of f with a step of {h:.2g}, to its last digits" in note
-    assert told(check_gradient(f, X, measured(kind, h)(X)))
 
 
-def test_a_derived_claim_costs_nothing_and_is_not_told():
-    right = check_gradient(f, X, derived)
-    assert not told(right)
-    assert right.evaluations < check_gradient(f, X, measured("forward", 1e-7)).evaluations
-    for wrong in (1.001, 1 + 1e-9):
-        assert not told(check_gradient(f, X, lambda x, w=wrong: w * derived(x)))
+@pytest.mark.parametrize("factor", [1, 1.001, 1 + 1e-9])
+def test_a_derived_claim_is_not_told(factor):
+    assert not told(check_gradient(f, X, lambda x: factor * derived(x)))
 
 
-@pytest.mark.parametrize("size", [3, 12])
-def test_a_right_claim_that_float32_holds_is_not_told(size):
-    for seed in range(20):
+@pytest.mark.parametrize("seed", range(3))
+def test_of_claims_that_float32_holds_a_difference_of_many_entries_is_told(seed):
+    for size in (3, 12):
         x = np.random.default_rng(seed).normal(size=size)
         right = lambda x: np.exp(x).astype(np.float32).astype(float)  # noqa: E731
         assert not told(check_gradient(lambda x: np.exp(x).sum(), x, right))
-
-
-def test_a_difference_that_float32_holds_is_told_if_entries_are_many():
-    for seed in range(20):
-        x = np.random.default_rng(seed).normal(size=12)
-        assert told(check_gradient(f, x, measured("forward", 2**-26)))
+    assert told(check_gradient(f, x, measured("forward", 2**-26)))
 
 
 def test_no_kind_is_named_if_several_differences_are_the_same_number():
@@ -85,6 +69,6 @@ def test_products_and_jacobians_are_told_too():
     assert told(check_vjp(outputs, X, lambda upstream, x: upstream * columns))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_no_right_gradient_of_the_zoo_is_told(name):
-    assert not told(report_on(name))
+@pytest.mark.slow
+def test_no_right_gradient_of_the_zoo_is_told():
+    assert [name for name, case in CASES.items() if told(checked(case, case.vjp))] == []

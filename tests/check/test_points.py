@@ -5,10 +5,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from gradcheck_ref import assert_gradient, check_gradient, hard_points, nearby
-
-NAMES = ["zeros", "ones", "ties", "mixed signs", "tiny", "large", "saturated"]
-NAMES += ["away from special values"]
+from gradcheck_ref import check_gradient, hard_points, nearby
 
 Layer = namedtuple("Layer", "W b")
 LABELS = np.array([0, 2, 1])
@@ -22,31 +19,23 @@ TREE = {
 }
 
 
-def leaves(point):
-    """Return all that a point holds, with the containers around each."""
+def form(point):
+    """Return containers as they are, constants, and the shapes and dtypes of finite arrays."""
     if isinstance(point, dict):
-        return [(dict, key, *leaf) for key, one in point.items() for leaf in leaves(one)]
+        return {key: form(one) for key, one in point.items()}
     if isinstance(point, list | tuple):
-        return [(type(point), k, *leaf) for k, one in enumerate(point) for leaf in leaves(one)]
-    return [(point,)]
+        return [type(point), *map(form, point)]
+    x = np.asarray(point)
+    return (x.shape, x.dtype, np.isfinite(x).all() if x.dtype.kind in "fc" else x.tolist())
 
 
 def every_point(inputs):
     return [("nearby", nearby(inputs)), *hard_points(inputs)]
 
 
-@pytest.mark.parametrize("number", range(9), ids=["nearby", *NAMES])
-def test_trees_shapes_dtypes_and_constants_are_kept(number):
-    _, point = every_point(TREE)[number]
-    for before, after in zip(leaves(TREE), leaves(point), strict=True):
-        assert before[:-1] == after[:-1]
-        ours, theirs = np.asarray(before[-1]), np.asarray(after[-1])
-        assert ours.shape == theirs.shape
-        assert ours.dtype == theirs.dtype
-        if ours.dtype.kind in "fc":
-            assert np.isfinite(theirs).all()
-        else:
-            assert (ours == theirs).all()
+def test_trees_shapes_dtypes_and_constants_are_kept():
+    for name, point in every_point(TREE):
+        assert form(point) == form(TREE), name
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0, -3.0, 1e-4, 1e4])
@@ -73,15 +62,14 @@ def test_each_hard_point_matches_its_name():
     assert np.abs(points["large"]).min() > 100
     assert (np.tanh(points["saturated"]) == np.sign(points["saturated"])).all()
     assert (points["away from special values"] == nearby(x)).all()
+    assert len(points) == 8
 
 
 @pytest.mark.parametrize("shape", [(4, 4), (6, 2), (3, 5), (4, 1), (2, 2, 2)], ids=str)
 @pytest.mark.parametrize("dtype", [float, complex])
 def test_every_axis_has_ties_and_both_signs(shape, dtype):
     points = dict(hard_points(np.random.default_rng(0).normal(size=shape).astype(dtype)))
-    for axis, length in enumerate(shape):
-        if length == 1:
-            continue
+    for axis in (axis for axis, length in enumerate(shape) if length > 1):
         ordered = np.sort(points["ties"], axis=axis)
         assert (np.diff(ordered, axis=axis) == 0).any(axis=axis).all()
         for name in ("mixed signs", "tiny", "large", "saturated"):
@@ -99,7 +87,6 @@ def test_a_seed_gives_the_same_points_and_another_seed_others():
 
 def test_the_inputs_are_never_written():
     x = np.ones(3)
-    x.flags.writeable = False
     for _, point in every_point({"x": x}):
         point["x"][:] = 7.0
     assert (x == 1).all()
@@ -114,15 +101,10 @@ def test_the_inputs_are_never_written():
         (np.ones(2), -1, ValueError, "seed must be at least 0"),
         (np.ones(2), 1.5, TypeError, "seed must be a whole number"),
     ],
-    ids=["constants", "nan", "a negative seed", "half a seed"],
 )
 def test_an_invalid_point_is_refused_at_once(make, inputs, seed, error, said):
     with pytest.raises(error, match=said):
         make(inputs, seed=seed)
-
-
-def softplus(x):
-    return np.sum(np.logaddexp(0, x))
 
 
 def logistic(x):
@@ -136,8 +118,12 @@ def half_wrong_at_zero(x):
 
 def test_hard_points_show_bugs_that_no_ordinary_point_shows():
     x = np.array([0.7, -1.2, 0.4])
-    assert check_gradient(softplus, x, half_wrong_at_zero)
-    verdicts = {n: check_gradient(softplus, p, half_wrong_at_zero) for n, p in hard_points(x)}
-    assert [name for name, report in verdicts.items() if report.verdict == "fail"] == ["zeros"]
-    for _name, point in hard_points(x):
-        assert_gradient(softplus, point, logistic, unsure="fail")
+
+    def verdict(point, gradient):
+        return check_gradient(lambda x: np.sum(np.logaddexp(0, x)), point, gradient).verdict
+
+    assert verdict(x, half_wrong_at_zero) == "pass"
+    points = list(hard_points(x))
+    failed = [name for name, point in points if verdict(point, half_wrong_at_zero) == "fail"]
+    assert failed == ["zeros"]
+    assert {verdict(point, logistic) for _, point in points} == {"pass"}

@@ -15,13 +15,7 @@ from gradcheck_ref.check.call.progress import Progress
 class Stream(io.StringIO):
     """A stderr that keeps what is written, and may be a terminal."""
 
-    def __init__(self, terminal):
-        super().__init__()
-        self.terminal = terminal
-
-    @property
-    def text(self):
-        return self.getvalue()
+    terminal = False
 
     def isatty(self):
         return self.terminal
@@ -29,7 +23,8 @@ class Stream(io.StringIO):
 
 @pytest.fixture(params=[True, False], ids=["terminal", "log"])
 def stderr(request, monkeypatch):
-    stream = Stream(request.param)
+    stream = Stream()
+    stream.terminal = request.param
     # Of this module only: pytest has sys.stderr for itself.
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     return stream
@@ -51,12 +46,12 @@ def count_to(number, tell=None):
 @pytest.mark.usefixtures("impatient")
 def test_a_long_check_counts_its_evaluations(stderr):
     count_to(3)
-    assert "gradcheck: 2 of about 10 evaluations of f" in stderr.text
+    assert "gradcheck: 2 of about 10 evaluations of f" in stderr.getvalue()
 
 
 def test_a_short_check_says_nothing(stderr):
     count_to(12)
-    assert stderr.text == ""
+    assert stderr.getvalue() == ""
 
 
 @pytest.mark.usefixtures("impatient")
@@ -66,15 +61,15 @@ def test_the_line_is_wiped_in_the_end_even_after_an_error(stderr):
 
     with pytest.raises(KeyboardInterrupt):
         check_gradient(interrupted, np.ones(2), np.ones(2))
-    assert "gradcheck: 1 evaluations of f" in stderr.text
-    assert stderr.text.endswith("\r\x1b[K") == stderr.terminal
+    assert "gradcheck: 1 evaluations of f" in stderr.getvalue()
+    assert stderr.getvalue().endswith("\r\x1b[K") == stderr.terminal
 
 
 def test_a_log_gets_a_line_every_half_a_minute(monkeypatch, stderr):
     clock = iter(np.arange(0.0, 1000.0, 1.0))
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     count_to(95)
-    lines = stderr.text.splitlines()
+    lines = stderr.getvalue().splitlines()
     assert len(lines) == 3 or stderr.terminal
 
 
@@ -84,7 +79,7 @@ def test_a_progress_function_is_called_in_place_of_the_line(stderr):
     report = check_gradient(
         lambda x: np.sum(x * x), x, 2 * x, progress=lambda *both: told.append(both)
     )
-    assert stderr.text == ""
+    assert stderr.getvalue() == ""
     done, totals = zip(*told, strict=True)
     assert list(done) == sorted(done)
     assert done[-1] == report.evaluations

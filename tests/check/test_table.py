@@ -1,21 +1,15 @@
 """Rows and columns, and nothing wider than the terminal."""
 
-import numpy as np
 import pytest
-from report_cases import MAKE, REPORTS
-from sparse_cases import CERTIFIED, pair_of, report_of
+from report_cases import REPORTS, every_report
 
 from gradcheck_ref.check.report.table import grid
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize(
-    "made",
-    [*(lambda name=name: REPORTS[name] for name in MAKE), *CERTIFIED.values()],
-    ids=[*MAKE, *(f"lines: {name}" for name in CERTIFIED)],
-)
-def test_no_line_is_wider_than_the_terminal(made, monkeypatch):
-    report = made()
+@every_report
+def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
+    report = REPORTS[name]
     for width in (40, 55, 100):
         monkeypatch.setenv("COLUMNS", str(width))
         for text in (str(report), report.table(), report.text(width), report.table(width)):
@@ -50,6 +44,7 @@ def test_the_table_has_a_row_for_each_pair_the_worst_first():
         ("fail, nan", ["x[0]", "nan", "0.750", "fail: nonfinite (1/3)"]),
         ("shape", ["-", "fail: shape (3/3)"]),
         ("empty", ["x", "no entries"]),
+        ("lines", ["W", "by lines"]),
     ],
 )
 def test_a_row_shows_the_expected_cells(name, cells):
@@ -58,19 +53,6 @@ def test_a_row_shows_the_expected_cells(name, cells):
     for cell in cells:
         assert cell in row[at + 1 :]
         at = row.index(cell, at + 1)
-
-
-@pytest.mark.parametrize(
-    ("report", "row"),
-    [
-        (CERTIFIED["pass, by lines only"](), ["W", "by", "lines"]),
-        (report_of([pair_of("W", np.ones(3), np.ones(3), [])]), ["W", "not", "measured"]),
-        (report_of([pair_of("W", np.ones(0), np.ones(0), [])]), ["W", "no", "entries"]),
-    ],
-    ids=["lines", "nothing", "empty"],
-)
-def test_an_input_without_measured_entries_has_a_row(report, row):
-    assert report.table(100).splitlines()[1].split() == row
 
 
 def test_a_table_without_room_leaves_out_columns_and_then_stacks_them():

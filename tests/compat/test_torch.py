@@ -337,7 +337,7 @@ FORWARD_BATCHES = {"check_batched_forward_grad": True}
             for inputs in (np.array([1, 2]), (), [1.0, 2.0], {"x": X})
         ],
     ],
-    ids=str,
+    ids=lambda given: re.sub(" at 0x[0-9a-f]+", "", str(given)),  # the same in each process
 )
 def test_arguments_that_do_not_fit_are_refused_before_func_is_called(flags, error, named):
     f = Counted(square)

@@ -8,10 +8,8 @@ from .row import Complaint
 
 RNG = np.random.default_rng(0)
 
-PIXELS, LABELS = (
-    RNG.normal(size=12).astype(np.float32),
-    np.array([0, 2, 1, 1, 0, 2, 2, 2, 1, 0, 0, 1]),
-)
+PIXELS = RNG.normal(size=12).astype(np.float32)
+LABELS = np.array([0, 2, 1, 1, 0, 2, 2, 2, 1, 0, 0, 1])
 
 
 def pooled(X, spx):
@@ -19,26 +17,9 @@ def pooled(X, spx):
     return np.bincount(spx, X, 3).astype(X.dtype) / np.bincount(spx)
 
 
-def of_pooled(upstream, X, spx):
-    return (upstream / np.bincount(spx))[spx]
-
-
-def leaky(x, alpha):
-    return np.where(x > 0, x, alpha * x)
-
-
 def not_summed(upstream, x, alpha):
-    return np.where(x > 0, upstream, upstream * alpha).sum(axis=0, keepdims=True), np.where(
-        x > 0, 0, upstream * x
-    )
-
-
-def to_complex(x):
-    return x[0] ** 2 - 0.5j * x[1] ** 3
-
-
-def of_complex(x):
-    return np.array([2 * x[0], -1.5j * x[1] ** 2])
+    of_x = np.where(x > 0, upstream, upstream * alpha).sum(axis=0, keepdims=True)
+    return of_x, np.where(x > 0, 0, upstream * x)
 
 
 def warped(x):
@@ -49,29 +30,9 @@ def of_warped(upstream, x):
     return upstream * np.cos(x) + np.roll(upstream, -1) * 0.2 * x
 
 
-def large(x):
-    return np.sum(np.log1p(x**2))
-
-
-def of_large(x):
-    return 2 * x / (1 + x**2)
-
-
-def sum_of_tanh(x):
-    return np.sum(np.tanh(x))
-
-
 def of_where(x):
     """Differentiate both branches of np.where(x < 1, x, sqrt(x)), as a framework does."""
     return (x < 1) * 1.0 + (x >= 1) * 0.5 / np.sqrt(x) + (x < 1) * 0.0 * (0.5 / np.sqrt(x))
-
-
-def piecewise(x):
-    return np.sum(np.where(x < 1, x, np.sqrt(np.abs(x))))
-
-
-def of_norm(x):
-    return x / np.linalg.norm(x)
 
 
 def of_tanh(x):
@@ -89,58 +50,45 @@ def in_float16(x):
 
 
 ROWS = [
-    Complaint(
-        "labels and floats", "bermanmaxim/superpixPool issue 5",
+    Complaint("labels and floats", "bermanmaxim/superpixPool issue 5",
         "the check of a pooling in float32 fails: should the labels be floats, too?",
-        check_vjp, pooled, (PIXELS, LABELS), of_pooled,
-        "pass", "X: all 36 entries agree",
-    ),
-    Complaint(
-        "a slope that was broadcast", "Theano/Theano issue 6822",
+        check_vjp, pooled, (PIXELS, LABELS),
+        lambda upstream, X, spx: (upstream / np.bincount(spx))[spx],
+        "pass", "X: all 36 entries agree"),
+    Complaint("a slope that was broadcast", "Theano/Theano issue 6822",
         "verify_grad says nothing of inputs of shapes (1, 2, 3) and (1, 2, 1, 1)",
-        check_vjp, leaky, (RNG.normal(size=(1, 2, 3)), np.full((1, 2, 1, 1), 0.2)), not_summed,
-        "fail", "alpha: it is right when summed over axes 2, 3",
-    ),
-    Complaint(
-        "complex results", "scipy/scipy issue 6992",
+        check_vjp, lambda x, alpha: np.where(x > 0, x, alpha * x),
+        (RNG.normal(size=(1, 2, 3)), np.full((1, 2, 1, 1), 0.2)), not_summed,
+        "fail", "alpha: it is right when summed over axes 2, 3"),
+    Complaint("complex results", "scipy/scipy issue 6992",
         "check_grad drops the imaginary part, and finds an error in a right gradient",
-        check_jacobian, to_complex, np.array([1.5, -1.5]), of_complex,
-        "pass", "all 4 entries agree",
-    ),
-    Complaint(
-        "40,000 GiB", "csuhan/s2anet issue 115",
+        check_jacobian, lambda x: x[0] ** 2 - 0.5j * x[1] ** 3, np.array([1.5, -1.5]),
+        lambda x: np.array([2 * x[0], -1.5j * x[1] ** 2]),
+        "pass", "all 4 entries agree"),
+    Complaint("40,000 GiB", "csuhan/s2anet issue 115",
         "gradcheck wants to hold the Jacobian of a deformable convolution",
         check_vjp, warped, RNG.normal(size=20000), of_warped,
-        "pass", "20 random lines and 20 random combinations of the outputs",
-    ),
-    Complaint(
-        "too slow for a large problem", "scipy/scipy issue 10888",
+        "pass", "20 random lines and 20 random combinations of the outputs"),
+    Complaint("too slow for a large problem", "scipy/scipy issue 10888",
         "a finite difference for every variable takes too long",
-        check_gradient, large, RNG.normal(size=100000), of_large,
-        "pass", "x: all 100000 entries agree, measured together along 20 random lines",
-    ),
-    Complaint(
-        "a branch that is not taken", "jax-ml/jax issue 5798",
+        check_gradient, lambda x: np.sum(np.log1p(x**2)), RNG.normal(size=100000),
+        lambda x: 2 * x / (1 + x**2),
+        "pass", "x: all 100000 entries agree, measured together along 20 random lines"),
+    Complaint("a branch that is not taken", "jax-ml/jax issue 5798",
         "the gradient of where(x < 1, x, sqrt(x)) at 0 is NaN",
-        check_gradient, piecewise, np.array([0.0, 0.5, 2.0]), of_where,
-        "fail", "a branch of np.where that is not taken: 0 * inf is NaN, too",
-    ),
-    Complaint(
-        "the norm of zeros", "pytorch/pytorch issue 2421",
+        check_gradient, lambda x: np.sum(np.where(x < 1, x, np.sqrt(np.abs(x)))),
+        np.array([0.0, 0.5, 2.0]), of_where,
+        "fail", "a branch of np.where that is not taken: 0 * inf is NaN, too"),
+    Complaint("the norm of zeros", "pytorch/pytorch issue 2421",
         "the gradient at 0 is NaN; somebody spent hours on it",
-        check_gradient, np.linalg.norm, np.zeros(3), of_norm,
-        "fail", "x: the claim is NaN in all 3 entries",
-    ),
-    Complaint(
-        "tanh of large numbers", "jax-ml/jax issue 764",
+        check_gradient, np.linalg.norm, np.zeros(3), lambda x: x / np.linalg.norm(x),
+        "fail", "x: the claim is NaN in all 3 entries"),
+    Complaint("tanh of large numbers", "jax-ml/jax issue 764",
         "some gradients are NaN, where they should be 0",
-        check_gradient, sum_of_tanh, np.array([1.0, 193.0, 2.0, 200.0]), of_tanh,
-        "fail", "x: the claim is NaN in 2 of 4 entries (x[1], x[3])",
-    ),
-    Complaint(
-        "a softmax in float16", "jax-ml/jax issue 40409",
+        check_gradient, lambda x: np.sum(np.tanh(x)), np.array([1.0, 193.0, 2.0, 200.0]), of_tanh,
+        "fail", "x: the claim is NaN in 2 of 4 entries (x[1], x[3])"),
+    Complaint("a softmax in float16", "jax-ml/jax issue 40409",
         "the loss is finite, and its gradient NaN everywhere",
         check_gradient, log_softmax, RNG.normal(size=8), in_float16,
-        "fail", "x: the claim is NaN in all 8 entries",
-    ),
+        "fail", "x: the claim is NaN in all 8 entries"),
 ]  # fmt: skip

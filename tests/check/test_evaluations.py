@@ -1,0 +1,50 @@
+"""How often a check calls f: the most that it takes, and the number that a report names."""
+
+import re
+
+import numpy as np
+import pytest
+
+from gradcheck_ref import check_gradient
+
+HARD = {
+    "smooth": lambda x: np.sum(np.sin(x)),
+    "kinks": lambda x: np.sum(np.abs(x - 0.01)),
+    "waves": lambda x: np.sum(np.sin(1e6 * x)),
+    "six digits": lambda x: float(f"{1e3 + np.sum(np.sin(x)):.6g}"),
+    "stairs": lambda x: np.sum(np.floor(10 * x)),
+    "float32": lambda x: float(np.sum(np.exp(x).astype(np.float32))),
+    "noise": lambda x: np.sum(x * x) + 1e-3 * (hash(x.tobytes()) % 1000),
+}
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("size", [33, 99])
+@pytest.mark.parametrize("name", HARD)
+def test_a_check_of_up_to_99_entries_takes_at_most_1000_evaluations(name, size):
+    x = np.random.default_rng(size).normal(size=size)
+    for claim in (np.zeros(size), np.cos(x), -x):
+        report = check_gradient(HARD[name], x, claim)
+        # Where f has few digits, as many as 2000 more measure the input as a whole, or refused
+        # entries together. On stairs that took 0 to 500 more, for ten seeds.
+        more = name == "stairs" or any(one.lines for one in report.inputs)
+        assert report.evaluations <= (3000 if more else 1000)
+
+
+# Right gradients that take more than one look at an entry.
+COSTLY = {
+    "waves": (lambda x: np.sum(np.sin(1e3 * x)), lambda x: 1e3 * np.cos(1e3 * x)),
+    "a large offset": (lambda x: 1e6 + np.sum(np.sin(x)), np.cos),
+}
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, 12), (3, 30), (8, 60)])
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_limit_is_kept_and_the_number_that_a_report_names_is_enough(name, size, most):
+    f, slope = COSTLY[name]
+    x = np.random.default_rng(0).normal(size=size)
+    short = check_gradient(f, x, slope, max_evaluations=most)
+    assert (short.verdict, short.reason) == ("unsure", "budget")
+    assert short.evaluations <= most
+    named = re.search(r"use max_evaluations=(\d+), which is enough", " ".join(str(short).split()))
+    assert check_gradient(f, x, slope, max_evaluations=int(named[1])).verdict == "pass"
