@@ -486,6 +486,7 @@ def near_a_kink(x, distance, jump):
     return lambda z: math.sin(z) + jump * max(float(z) - (x + distance), 0.0), x, math.cos(x)
 
 
+@pytest.mark.slow
 def test_waves_of_any_length_keep_the_bar_honest():
     rng = np.random.default_rng(0)
     draws = rng.uniform([0, 0, -2, -2, -3], [7, 6, 2, 2, 3], size=(1000, 5))

@@ -452,7 +452,7 @@ def of_layer(precision, dtype, mean=False, spoil=lambda product, given: product(
 FEW_DIGITS = [("float16", "f2"), ("float16", "f4"), ("bfloat16", "f4"), ("bfloat16", "f8")]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "dtype"), FEW_DIGITS)
 @pytest.mark.parametrize("mean", [False, True], ids=["layer", "mean"])
 def test_products_of_few_digits_satisfy_the_identities(precision, dtype, mean):

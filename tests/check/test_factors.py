@@ -65,7 +65,7 @@ def test_a_factor_blurred_by_noise_gets_no_meaning():
     assert "which constant" in found.advice
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("noise_of_f", [0.0, 1e-7, 1e-5])
 def test_a_random_factor_gets_no_meaning(noise_of_f):
     rng = np.random.default_rng(1)

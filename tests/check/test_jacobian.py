@@ -210,6 +210,7 @@ def test_complex_derivatives_and_gradients(f, x, J):
 # --- many --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [np.asarray, Sparse], ids=["dense", "sparse"])
 def test_many_outputs_are_compared_in_combinations_and_a_wrong_entry_is_found(form):
     x = RNG.normal(size=1200)

@@ -52,7 +52,7 @@ def plot_of(name):
     return report_on(name).plot()
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("name", "maps"), MAPS.items())
 def test_a_picture_has_a_cloud_of_points_and_a_map_for_each_whole_matrix(name, maps, matplotlib):
     figure = plot_of(name)
@@ -90,7 +90,7 @@ def test_right_entries_lie_on_the_line_and_wrong_ones_do_not(matplotlib):
 LIKE_OTHERS = {"matrix", "complex matrix", "three axes", "fail, array", "fail, thousands"}
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", [name for name in MAPS if name not in LIKE_OTHERS])
 def test_everything_is_drawn_inside_and_no_two_tick_labels_overlap(name, matplotlib):
     figure = plot_of(name)
@@ -123,6 +123,7 @@ def test_an_unsure_entry_is_marked_on_the_map(matplotlib):
     np.testing.assert_array_equal(marks.get_xydata(), [[1, 0]])
 
 
+@pytest.mark.slow
 def test_a_name_is_shown_literally_and_not_as_a_formula(matplotlib):
     name = "a$\\foo$b\n"
     report = check_vjp(lambda **k: A @ k[name], {name: X}, lambda u, **k: {name: A.T @ u})

@@ -6,7 +6,7 @@ from report_cases import REPORTS, every_report
 from gradcheck_ref.check.report.table import grid
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @every_report
 def test_no_line_is_wider_than_the_terminal(name, monkeypatch):
     report = REPORTS[name]

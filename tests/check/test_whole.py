@@ -59,7 +59,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("inside", SIXTEEN)
 @pytest.mark.parametrize("change", CHANGES)
 def test_an_error_is_measured_within_its_spread_and_its_limit(change, inside):

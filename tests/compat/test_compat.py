@@ -25,6 +25,7 @@ def module_of(name):
 # --- importing -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_all_modules_are_imported_without_any_extra_and_print_nothing():
     names = ", ".join(f"gradcheck_ref.compat.{name}" for name in MODULES)
     none = f"import sys\nsys.modules |= dict.fromkeys({EXTRAS})\n"  # None: not to be imported

@@ -42,6 +42,7 @@ def draw(jacobians, function=pair, inputs=INPUTS, **knobs):
     return jacobian_plot(jacobians, function, inputs, show_plot=False, **knobs)
 
 
+@pytest.mark.slow
 def test_the_grid_has_outputs_downwards_and_inputs_across(matplotlib, tmp_path):
     found = jacobian(pair, INPUTS, vjp=pair_vjp)
     figure = draw(found, title="what it is")
@@ -55,6 +56,7 @@ def test_the_grid_has_outputs_downwards_and_inputs_across(matplotlib, tmp_path):
     assert (tmp_path / "jacobian.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_an_image_has_the_proportions_of_its_jacobian_but_is_never_a_line(matplotlib):
     def total(x, y, z):
         return x.sum() + y.sum() + z.sum()
@@ -107,6 +109,7 @@ def test_a_logarithmic_scale_shows_magnitudes_and_zero_as_the_smallest(matplotli
     )
 
 
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("value", "log_scale"),
     [(0.0, False), (0.0, True), (np.nan, True), (1e300, False), (5e-324, True)],

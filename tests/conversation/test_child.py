@@ -23,6 +23,7 @@ def test_lines_of_megabytes_are_sent_both_ways():
         assert lines == [long, b"short"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
 def test_the_reader_does_not_wait_for_a_line_that_is_too_long(size, event):
     code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
@@ -39,6 +40,7 @@ os._exit({})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seconds", "status", "heard"), [(60, 4, "end"), (0.3, 0, [b"done"])], ids=["long", "short"]
 )

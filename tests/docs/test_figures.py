@@ -106,6 +106,7 @@ def slope(formula, f, x, h):
     return value if np.isfinite(value) else None  # as JSON.stringify writes it
 
 
+@pytest.mark.slow
 def test_the_steps_and_slopes_of_the_v_curve_are_bit_identical():
     assert numbers("figures.vCurve.steps") == STEPS
     asked = [

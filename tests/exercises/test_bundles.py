@@ -239,6 +239,7 @@ echo apt-get "$@" >> "$LOG"
 case "$*" in *python3.11*) cp "$TOOLS/new" "$TOOLS/python3.11";; esac"""
 
 
+@pytest.mark.slow
 def test_gradescope_sets_up_its_own_python_with_numpy(tmp_path):
     bundles.write_folder(bundles.grader("gradescope", [RELU]), tmp_path / "source")
     played = {"python3": "exit 1", "new": PYTHON, "apt-get": APT_GET}

@@ -103,6 +103,7 @@ def plain(said):
 MISTAKE = solution_of(COURSE.find("01"), ("(f(moved) - f_here) / h", "f(moved) - f_here"))
 
 
+@pytest.mark.slow
 def test_a_mistake_is_reported_as_on_a_computer_in_colors_with_advice_for_the_page(tmp_path):
     (printed, said), (_, without) = checked(
         tmp_path, "01", ("print('mine')\n" + MISTAKE, "en"), ("def forward(): pass", "en")
@@ -137,6 +138,7 @@ def test_a_report_has_the_language_of_the_page(tmp_path):
     assert "\nNO        The slope" in plain(other)
 
 
+@pytest.mark.slow
 def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path):
     (_, english), (_, chinese) = checked(tmp_path, "project", ("", "en"), ("", "zh"))
     assert "nothing is written in exercise 01" in plain(english)

@@ -57,6 +57,7 @@ def test_an_entry_is_written_as_it_is_read():
         assert read_po(messages.entry(message), "xx.po") == {message: ""}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("entries", "says"),
     [
@@ -74,6 +75,7 @@ def test_a_file_that_is_not_in_step_is_seen(entries, says):
     assert bool(says) == bool(faults)
 
 
+@pytest.mark.slow
 def test_the_tool_prints_what_is_missing_in_the_form_of_a_file(capsys):
     assert messages.main([]) == 0
     assert re.search(r"06_relu/checks.py +42 of +42\n", capsys.readouterr().out)

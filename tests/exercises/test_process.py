@@ -82,7 +82,7 @@ def test_the_reason_for_a_stop_is_reported(start, code, why):
     assert why in why_stopped(start(code))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "told", "error"),
     [
@@ -107,6 +107,7 @@ def test_work_and_sleep_both_count_where_the_system_tells_delays(
         process.receive()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("code", "busy_at", "says"),
     [
@@ -119,6 +120,7 @@ def test_what_says_nothing_of_the_submission_is_no_verdict(start, code, busy_at,
         start(code, busy_at=time.monotonic() + busy_at).wait_until_ready()
 
 
+@pytest.mark.slow
 def test_a_program_that_does_not_listen_cannot_make_the_grader_wait(start):
     process = start(SLEEP)
     process.send(b"x" * 10_000_000 + b"\n")
@@ -211,6 +213,7 @@ def test_waiting_for_a_processor_does_not_count():
         assert it.cpu > it.read() / 2
 
 
+@pytest.mark.slow
 @LINUX
 def test_our_own_work_does_not_count():
     with running(SLEEP) as pids:
@@ -256,6 +259,7 @@ def test_code_is_stopped_by_a_clock(measure):
         sum(0 for _ in iter(int, 1))  # never ends
 
 
+@pytest.mark.slow
 def test_code_that_does_not_use_its_time_is_not_stopped():
     with no_longer_than(0.1, time.process_time):
         time.sleep(0.3)

@@ -140,6 +140,7 @@ def test_a_wrong_answer_shows_called_got_expected_look_at_and_next(desk, report)
     assert desk.says(typed) == (REPORTS / report).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_learner_needs_nothing_of_posix(desk):
     desk.write("06_relu", MASK)
     done = desk.start("06", python=(sys.executable, "-c", NO_POSIX))

@@ -110,6 +110,7 @@ def test_an_inverted_gate_leaves_the_measured_slopes():
     assert max(abs(wrong["yours"][x] - wrong["measured"][x]) for x in wrong["yours"]) > 1
 
 
+@pytest.mark.slow
 def test_training_tells_little_of_a_missing_gate_and_more_of_one_turned_around():
     found = picture("08_two_layer")
     ends = [points[100.0] for points in found.values()]

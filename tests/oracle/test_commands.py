@@ -190,6 +190,7 @@ def test_too_few_drawn_vectors_per_group_give_no_result(count, missing, command)
         assert not json.loads(as_data.stdout)["right"]
 
 
+@pytest.mark.slow
 def test_questions_may_be_asked_in_another_order(command):
     def asked(*options):
         return command("requests", "--only", "stencil", *options).stdout.splitlines()

@@ -92,6 +92,7 @@ SURVIVED = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("table", [FATAL, SURVIVED], ids=["it ends", "it goes on"])
 def test_misbehavior_is_blamed_only_on_its_request(table):
     """One child does all of it, each at a request of its own; right ones between."""
@@ -159,7 +160,7 @@ LEAVING = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("what", LEAVING)
 def test_misbehavior_after_the_last_question_counts(what):
     code, outcomes, strays, ending = LEAVING[what]

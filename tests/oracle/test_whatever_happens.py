@@ -105,7 +105,7 @@ STOPS = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(8)
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
 @pytest.mark.parametrize("when", STOPS)
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])

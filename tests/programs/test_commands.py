@@ -189,6 +189,7 @@ def test_an_unfinished_check_leaves_no_old_result(tmp_path):
     assert len(case) == 0
 
 
+@pytest.mark.slow
 def test_a_silent_program_is_reported_early_and_at_the_end(capsys, monkeypatch):
     monkeypatch.setattr(program, "NO_HELLO", 0.1)
     command = ["sh", "-c", "printf half; sleep 60"]

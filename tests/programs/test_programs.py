@@ -217,6 +217,7 @@ def read(said):
 def written("""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("by_file")
 def test_files_give_the_same_numbers_as_text_though_a_program_keeps_them_mapped():
     text, _ = checked(large_child(files=False))
@@ -232,7 +233,7 @@ def forms(requests):
     return ["file" in point["whole"]["w"] for point in points]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "reads", "expected"),
     [(10_001, True, True), (10_001, False, False), (10_000, True, False)],

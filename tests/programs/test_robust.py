@@ -208,7 +208,7 @@ ENDS = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ENDS)
 def test_a_program_that_is_silent_or_ends_again_and_again_is_abandoned(what, capsys, monkeypatch):
     value, options, most, said = ENDS[what]
