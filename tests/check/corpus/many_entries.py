@@ -66,7 +66,7 @@ SLICES = [
         },
     ),
     slices("a padded matrix", PADDED, {"x[60:64, :] is zero": (np.s_[60:], 0.0)}),
-]
+]  # fmt: skip
 
 
 # Single entries of a large input are wrong.
@@ -232,12 +232,8 @@ AT_UNITS = UNITS * np.random.default_rng(1).uniform(0.5, 2, 300)
 COMPLEX = GRID[:20, :20] + 1j * GRID[20:40, :20]
 
 ROWS = [
-    Row(
-        "300 entries",
-        lambda x: np.sum(np.sin(x) * WEIGHTS),
-        np.linspace(0.1, 3, 300),
-        lambda x: np.cos(x) * WEIGHTS,
-    ),
+    Row("300 entries", lambda x: np.sum(np.sin(x) * WEIGHTS), np.linspace(0.1, 3, 300),
+        lambda x: np.cos(x) * WEIGHTS),
     *SLICES,
     Row("1,500 entries", sines, X, of_sines, wrong=ENTRIES, says=NAMED),
     Row(
@@ -283,25 +279,13 @@ ROWS = [
     waves(1119, want="unsure fail", hides="unsure fail"),  # wrong today: a right one fails
     max_over(1, "a maximum over pairs with ties", want="unsure:kink"),
     max_over(15, "a maximum over pairs without ties"),
-    Row(
-        "relus of a product",
-        lambda x, w: np.maximum(x @ w, 0),
-        (X[:144].reshape(6, 24), X[144:240].reshape(24, 4) / 4),
-        of_relus,
-        edits="doubled",
+    Row("relus of a product", lambda x, w: np.maximum(x @ w, 0),
+        (X[:144].reshape(6, 24), X[144:240].reshape(24, 4) / 4), of_relus, edits="doubled",
         wrong={"w[3, 1] 0.1 % too large": lambda *given: of_relus(*given, factor=1.001)},
-        says={"w[3, 1] 0.1 % too large": "w[3, 1]:"},
-        check=check_vjp,
-    ),
-    Row(
-        "leaky relus of a tenth of a percent too much",
-        leaky_relu,
-        np.random.default_rng(9).uniform(-9, 9, size=(10, 10)),
-        of_leaky_relu,
-        edits="",
-        wrong={"0.1 % too large": lambda u, x: 1.001 * of_leaky_relu(u, x)},
-        check=check_vjp,
-    ),
+        says={"w[3, 1] 0.1 % too large": "w[3, 1]:"}, check=check_vjp),
+    Row("leaky relus of a tenth of a percent too much", leaky_relu,
+        np.random.default_rng(9).uniform(-9, 9, size=(10, 10)), of_leaky_relu, edits="",
+        wrong={"0.1 % too large": lambda u, x: 1.001 * of_leaky_relu(u, x)}, check=check_vjp),
     *(
         Row(
             f"a power of {power} with its kinks at x",
@@ -313,16 +297,9 @@ ROWS = [
         )
         for power in (0.5, 1)
     ),
-    Row(
-        "the largest of 1,500, along tangents",
-        np.max,
-        X,
-        largest,
-        edits="doubled",
+    Row("the largest of 1,500, along tangents", np.max, X, largest, edits="doubled",
         wrong={"another entry leaks": leaks},
-        says={"another entry leaks": f"worst at [{np.argmax(X) - 1}]"},
-        check=check_jvp,
-    ),
+        says={"another entry leaks": f"worst at [{np.argmax(X) - 1}]"}, check=check_jvp),
     *(
         Row(
             f"saturated outputs, {check.__name__}",
@@ -339,16 +316,10 @@ ROWS = [
         )
         for check in (check_vjp, check_jvp)
     ),
-    Row(
-        "a complex matrix",
-        lambda z: np.sum(np.abs(z) ** 2),
-        COMPLEX,
-        lambda z: 2 * z,
-        edits="doubled",
-        wrong={"a row lost": spoilt(2 * COMPLEX, 4, 0.0)},
-        says={"a row lost": "row 4 of z is zero, and all else is right"},
-    ),
-]
+    Row("a complex matrix", lambda z: np.sum(np.abs(z) ** 2), COMPLEX, lambda z: 2 * z,
+        edits="doubled", wrong={"a row lost": spoilt(2 * COMPLEX, 4, 0.0)},
+        says={"a row lost": "row 4 of z is zero, and all else is right"}),
+]  # fmt: skip
 
 SPREAD = np.random.default_rng(7).uniform(0.5, 2.5, 240)
 SIGNS = np.random.default_rng(8).normal(size=240)
