@@ -138,8 +138,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
+# In a copy of the repository git cannot count: whoever makes the copy says the number.
+TURN = "GRADCHECK_REF_TESTS_TURN"
+
+
 def turn() -> int:
-    """Return the number of commits so far; 0 where git knows none."""
+    """Return the number of commits so far, or what the environment says; 0 where git knows none."""
+    if TURN in os.environ:
+        return int(os.environ[TURN])
     counting = ["git", "rev-list", "--count", "HEAD"]
     with contextlib.suppress(OSError):
         done = subprocess.run(counting, cwd=Path(__file__).parent, capture_output=True, text=True)

@@ -1,9 +1,10 @@
 """The corpus: every row gets what is promised, and nothing is judged worse than what is stored."""
 
 import corpus
+import numpy as np
 import pytest
 from corpus import ratchet
-from corpus.row import EDITS, after, claims_of, judged, missed
+from corpus.row import EDITS, Claim, Row, after, claims_of, judged, missed
 from corpus.transformed import EXACT, FORMS, forms_of, is_zero
 
 ALWAYS = [name for name, row in corpus.own_rows().items() if row.always]
@@ -19,13 +20,55 @@ def assert_promise(name):
         if line := missed(claim, report):
             lines.append(line)
         elif claim.name not in before:
-            lines.append(f"{claim.name}: not stored; python tests/tools/ratchet.py --write")
+            lines.append(
+                f"{claim.name}: not stored; python tests/tools/ratchet.py --write '{name}'"
+            )
         else:
             now, right = ratchet.said(report), ratchet.is_right(row, claim.name)
             if ratchet.compared(before[claim.name], now, right) == "worse":
                 lines.append(f"{claim.name}: was {before[claim.name]}, is now {now}")
     if lines:
         pytest.fail("\n".join(lines), pytrace=False)
+
+
+def one_claim(wanted, says="", kind="", factor=1.0):
+    """Return the claim about a square that is right, or wrong by a factor, and the report on it."""
+    row = Row("a square", lambda x: x**2, 3.0, 6.0 * factor)
+    return Claim("right", row.right, frozenset(wanted.split()), says, kind), judged(row, row.right)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_missed"),
+    [
+        ({"wanted": "pass"}, False),
+        ({"wanted": "unsure fail"}, True),
+        ({"wanted": "pass:ok", "says": "the only entry agrees"}, False),
+        ({"wanted": "pass", "says": "all is lost"}, True),
+        ({"wanted": "fail", "kind": "sign factor", "factor": 2.0}, False),
+        ({"wanted": "fail", "kind": "sign", "factor": 2.0}, True),
+        ({"wanted": "pass", "kind": "none"}, False),
+    ],
+)
+def test_a_promise_that_is_not_kept_is_missed(given, is_missed):
+    assert bool(missed(*one_claim(**given))) == is_missed
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_right", "how"),
+    [
+        (("pass", "ok", "-", "-12"), ("unsure", "noise", "-", "-"), True, "worse"),
+        (("pass", "ok", "-", "-12"), ("unsure", "noise", "-", "-"), False, "better"),
+        (("fail", "wrong", "sign", "-"), ("fail", "wrong", "-", "-"), False, "worse"),
+        (("fail", "wrong", "sign", "-"), ("fail", "wrong", "zero", "-"), False, "other"),
+        (("pass", "ok", "-", "-12"), ("pass", "ok", "-", "-10"), True, "same"),
+        (("pass", "ok", "-", "-12"), ("pass", "ok", "-", "-9"), True, "worse"),
+        (("pass", "ok", "-", "-12"), ("pass", "ok", "-", "inf"), True, "worse"),
+        (("unsure", "kink", "-", "-"), ("unsure", "noise", "-", "-"), True, "other"),
+    ],
+)
+def test_an_answer_is_better_or_worse_than_before(before, now, is_right, how):
+    said = ratchet.Said(*before), ratchet.Said(*now)
+    assert ratchet.compared(*said, is_right) == how
 
 
 @pytest.mark.parametrize("name", ALWAYS)
@@ -63,6 +106,7 @@ def test_in_another_form_no_right_claim_fails_and_no_doubled_one_passes(name, fo
     other = FORMS[form](row)
     right = judged(other, other.right)
     assert right.verdict != "fail", str(right)
+    assert right.evaluations <= other.options.get("max_evaluations", np.inf)
     if form in EXACT:
         assert right.verdict == judged(row, row.right).verdict
     if not is_zero(row):

@@ -65,7 +65,7 @@ def test_no_error_is_larger_than_the_stated_bound(noise):
         held = report.certificate
         assert (report.verdict, held.vouched) == ("pass", SIZE)
         typical = np.sqrt(np.mean((G + error) ** 2))
-        assert 1e-6 <= 2 * held.within * typical < 1e-4
+        assert 1e-6 <= held.within * typical < 1e-4
 
 
 # --- what is said of it -----------------------------------------------------------------------

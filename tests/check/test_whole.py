@@ -24,7 +24,7 @@ def alike(rng, shape):
     return np.float32(rng.choice([-1, 1], shape) * rng.uniform(1, 1.9, shape))
 
 
-def spoilt_layer(inside, change, seed=0):
+def spoilt_layer(inside, change, seed=0, **knobs):
     """Check a layer whose gradient of w is changed, and return the report and how far w is off."""
     f, vjp = noise_and_few_digits.rounding_layer(inside)
     rng = np.random.default_rng(seed)
@@ -37,7 +37,9 @@ def spoilt_layer(inside, change, seed=0):
     outputs = np.eye(80, dtype=np.float32).reshape(80, 10, 8)
     pairs = [(vjp(u, x, w)[1], claim(u, x, w)[1]) for u in outputs]
     largest = max(length(parts) for parts in zip(*pairs, strict=True))
-    return check_vjp(f, (x, w), claim), length(one - other for one, other in pairs) / largest
+    return check_vjp(f, (x, w), claim, **knobs), length(
+        one - other for one, other in pairs
+    ) / largest
 
 
 @pytest.mark.one_in(2)
@@ -49,6 +51,20 @@ def test_a_right_gradient_passes_and_the_report_says_how_closely(inside, seed):
     for one in report.inputs:
         assert one.verdict == "pass"
         assert one.error <= one.limit <= one.allowed <= ALLOWED[inside]
+
+
+def test_a_demand_asks_for_every_entry_and_a_limit_is_kept():
+    f, right = noise_and_few_digits.regression, noise_and_few_digits.of_regression
+    x = np.random.default_rng(0).normal(size=60)
+    loss = lambda x: float(np.float16(f(x)))  # noqa: E731
+    assert check_gradient(loss, x, right).by_whole
+    demanded = check_gradient(loss, x, right, rtol=1e-6)
+    assert (demanded.verdict, demanded.by_whole) == ("unsure", False)
+    assert "as a whole: " in str(demanded)
+    for most in (60, 250):
+        limited = check_gradient(loss, x, right, max_evaluations=most)
+        assert limited.evaluations <= most
+        assert limited.verdict != "fail"
 
 
 CHANGES = {

@@ -136,7 +136,8 @@ def noticed_by(edits, until_first=True):
             text=True,
         )
         failed = re.findall(r"^(?:FAILED|ERROR) (\S+(?:\[.*?\])?)", done.stdout, re.MULTILINE)
-        if done.returncode not in (0, 1) or bool(failed) != bool(done.returncode):
+        # With workers, the first failure ends pytest with 2.
+        if done.returncode not in (0, 1, 2) or bool(failed) != bool(done.returncode):
             sys.exit(done.stdout + done.stderr)
         return failed, time.monotonic() - began
 

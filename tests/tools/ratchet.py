@@ -39,12 +39,13 @@ def stored_in(commit):
         cwd=TESTS.parent,
         capture_output=True,
         text=True,
-        check=True,
     )
+    if shown.returncode:
+        sys.exit(f"{commit} has nothing stored: {shown.stderr.strip()}")
     return ratchet.read(shown.stdout)
 
 
-def list_changes(before, now):
+def list_changes(before, now, loose=ratchet.LOOSE):
     """Print each claim that is judged otherwise, and the counts."""
     counts = Counter()
     for name, claims in now.items():
@@ -53,7 +54,7 @@ def list_changes(before, now):
                 counts["new"] += 1
                 continue
             right = ratchet.is_right(corpus.row_named(name), claim)
-            how = ratchet.compared(before[name][claim], answer, right)
+            how = ratchet.compared(before[name][claim], answer, right, loose)
             counts[how] += 1
             if how != "same":
                 print(f"{how}: {name}, {claim}:", *before[name][claim], "->", *answer)
@@ -64,7 +65,9 @@ def list_changes(before, now):
     ]
     for one in gone:
         print(f"gone: {one}")
-    print(", ".join(f"{counts[how]} {how}" for how in ("better", "worse", "other", "same", "new")))
+    counts["gone"] = len(gone)
+    kinds = ("better", "worse", "other", "same", "new", "gone")
+    print(", ".join(f"{counts[how]} {how}" for how in kinds))
 
 
 def main():
@@ -74,7 +77,7 @@ def main():
     parser.add_argument("words", nargs="*", metavar="WORD", help="a part of the name of a row")
     args = parser.parse_args()
     if args.since:
-        list_changes(stored_in(args.since), ratchet.stored())
+        list_changes(stored_in(args.since), ratchet.stored(), loose=0)
         return
     stored, now = ratchet.stored(), all_measured(args.words)
     kept = {name: stored[name] for name in corpus.names() if name in stored}

@@ -60,9 +60,10 @@ def results_of(question: Question, findings: Findings) -> Results:
 def _along(question: Question, evidence: Evidence | None) -> Iterator[tuple[str, Along]]:
     """Yield what was measured along lines over each wrong input, with the name of the input."""
     matrix = question.claims.matrix
+    # Where outputs were combined, the lines of tied entries belong to single ones.
+    if evidence is None or matrix is None or evidence.claimed.shape[1] != matrix.shape[1]:
+        return
     for part in question.ask.inputs.parts.values():
-        if evidence is None or matrix is None:
-            return
         ends = part.start, part.start + part.size
         mine = np.array([_moves_only(part, line) for line in evidence.lines])
         if evidence.ruling.refused[mine].any():

@@ -418,7 +418,7 @@ ROWS = [
     kinks_in_float16("relu", 1, always=True),
     kinks_in_float16("hard tanh", 4, **HALF_HIDDEN),
     # wrong today: a right one fails.
-    kinks_in_float16("leaky relu", 18, want="unsure fail", hides="unsure fail"),
+    kinks_in_float16("leaky relu", 18, want="pass unsure fail", hides="unsure fail"),
     *(scale_and_shift(inside, seed) for seed, inside in enumerate(SIXTEEN)),
     program("float32 scales", 5011, want="unsure"),
     program("float32", 10, "no chain rule", want="unsure"),
@@ -488,7 +488,8 @@ ROWS = [
         hides="unsure",  # 1 is one of the slopes
     ),
     *(Row(f"noise of {size:g}", noisy(size), FIVE, np.cos, **HIDDEN) for size in (1e-8, 1e-4)),
-    Row("fast noise in float64", fast, A[:60], np.cos, **HIDDEN),
+    Row("fast noise in float64", fast, A[:60], np.cos, want="pass unsure",
+        hides=HIDDEN["hides"] | dict.fromkeys(("doubled", "zero", "rolled"), "unsure fail")),
     Row("sines at a point in float32", sines, np.float32(FIVE), np.cos),
     Row("sines at a point in float16", sines, np.float16(FIVE), np.cos, **HIDDEN),
     Row("sines in float32 inside", lambda x: float(sines(np.float32(x))), FIVE, np.cos, **HIDDEN),

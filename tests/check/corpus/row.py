@@ -163,6 +163,9 @@ class Claim(NamedTuple):
 def claims_of(row: Row) -> Iterator[Claim]:
     """Yield the claims of a row: the right ones, the edits that change the right one, the wrong."""
     says = {"right": row.says} if isinstance(row.says, str) else row.says
+    named = {"right", *row.also, *row.edits.split(", "), *row.wrong}
+    for names in (says, row.kind, {} if isinstance(row.hides, str) else row.hides):
+        assert names.keys() <= named | EDITS.keys(), f"{row.name}: {names.keys() - named}"
 
     def claim(name, value, wanted):
         wanted = frozenset(wanted.split())
