@@ -109,10 +109,15 @@ STOPS = {
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs the signals of POSIX")
 @pytest.mark.parametrize("when", STOPS)
 @pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_what_is_stopped_leaves_data_and_no_program(when, how, capsys, tmp_path):
+def test_what_is_stopped_leaves_data_and_no_program(when, how, capsys, tmp_path, request):
     before, why = STOPS[when]
     junit, alive = tmp_path / "junit.xml", tmp_path / "alive"
-    handled = signal.getsignal(getattr(signal, how))
+    number, handled = getattr(signal, how), signal.SIG_DFL
+    if how == "SIGINT":
+        handled = signal.default_int_handler
+    # Behind nohup, or in the background, a signal may be ignored.
+    ours = signal.signal(number, handled)
+    request.addfinalizer(lambda: signal.signal(number, ours))
     child = (
         "import json, os, signal, time; input(); "
         f"open({str(alive)!r}, 'w').write(str(os.getpid())); {before}"
@@ -127,6 +132,6 @@ def test_what_is_stopped_leaves_data_and_no_program(when, how, capsys, tmp_path)
     assert data["no_result"].startswith(why)
     assert [o["status"] for o in data["outcomes"]] == ["failed"] * (when != "before hello")
     assert ElementTree.parse(junit).getroot()[0].get("name") == "the run"
-    assert signal.getsignal(getattr(signal, how)) == handled
+    assert signal.getsignal(number) == handled
     with pytest.raises(ProcessLookupError):
         os.kill(int(alive.read_text()), 0)
