@@ -131,7 +131,10 @@ SETS = {
 }
 
 
-def test_of_a_long_table_one_in_n_cases_is_quick_and_of_a_very_long_one_not_nightly(pytester):
+def test_of_a_long_table_one_in_n_cases_is_quick_and_of_a_very_long_one_not_nightly(
+    pytester, monkeypatch
+):
+    monkeypatch.setenv("GRADCHECK_REF_TESTS_TURN", "0")
     pytester.makeconftest(text_of("conftest.py"))
     pytester.makepyprojecttoml(text_of("pyproject.toml"))
     pytester.makepyfile("import pytest\n" + TABLE.format("one_in") + TABLE.format("sweep"))
