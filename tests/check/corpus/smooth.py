@@ -139,6 +139,11 @@ ROWS += [
     # Along a line through all inputs f goes otherwise than along each, but hardly.
     Row("a wave of a few roundings on a square", lambda x: x[0] ** 2 + 1e-11 * np.sin(1e9 * x[0]),
         [0.1], [0.2], want="pass unsure", edits="doubled", not_as="x 2^-17"),
+    # wrong today: in units 2^17 times smaller the right one fails.
+    Row("a fast wave with a ten-thousandth of the slope",
+        lambda x: np.sum(x**2) + 2e-9 * np.sum(np.sin(5e4 * x)), [-0.08, 0.37],
+        lambda x: 2 * x + 1e-4 * np.cos(5e4 * x), edits="",
+        not_as="float32, bfloat16, x 2^-17", always=True),
     Row("a wave of which the evaluations ran out", lambda x: np.sum(np.sin(1e3 * x)), np.zeros(6),
         np.full(6, 1e3), edits="", want="unsure:budget", not_as="x and f 2^17",
         options={"max_evaluations": 50}),
