@@ -70,9 +70,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-# Tests that need the same results: the verdicts of the check and the stages on the zoo. In one
-# process they are computed once.
+# Tests that need the same results: the verdicts of the check and the stages on the zoo, parsed
+# sources, an imported Matplotlib. In one process they are computed once.
 TOGETHER = {
+    "pictures": ("tests/check/test_plot.py", "tests/compat/test_warp_plot.py"),
+    "sources": ("tests/docs/test_prose.py", "tests/test_architecture.py"),
     "zoo": (
         "tests/check/test_check.py",
         "tests/docs/test_docs.py::test_an_example_of_the_zoo",

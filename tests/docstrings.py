@@ -1,7 +1,15 @@
 """What the docstring of a public function has to say."""
 
+import ast
+import functools
 import inspect
 import re
+
+
+@functools.cache
+def parsed(source):
+    """Parse a source once, for all tests that look through the package."""
+    return ast.parse(source)
 
 
 def section(docstring, title):

@@ -93,6 +93,7 @@ TOLERANCES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", TOLERANCES)
 @pytest.mark.parametrize(
     ("value", "error"),

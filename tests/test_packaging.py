@@ -107,6 +107,7 @@ def test_the_citation_has_what_a_citation_needs():
     assert "\nauthors:\n  - name: The gradcheck_ref maintainers\n" in text_of("CITATION.cff")
 
 
+@pytest.mark.slow
 def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytester):
     assert pytestconfig.getini("strict") is True
     with pytest.raises(UserWarning, match="old"):
@@ -131,6 +132,7 @@ SETS = {
 }
 
 
+@pytest.mark.slow
 def test_of_a_long_table_one_in_n_cases_is_quick_and_of_a_very_long_one_not_nightly(
     pytester, monkeypatch
 ):

@@ -179,7 +179,7 @@ WITHOUT_A_TABLE = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("what", WITHOUT_A_TABLE)
 def test_without_a_mistake_to_list_the_exit_status_is_told_apart(what, run):
     tests, which, status, said = WITHOUT_A_TABLE[what]

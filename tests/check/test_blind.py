@@ -43,7 +43,7 @@ TRAPS = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "kind", "subject", "moves"), [(k, *v) for k, v in TRAPS.items()])
 def test_the_report_names_the_blind_spot_at_a_trap(name, kind, subject, moves):
     wild = next(wild for wild in WILD if wild.id == name)
@@ -165,6 +165,7 @@ POINTS = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("f", "inputs", "grads", "hidden"), POINTS.values(), ids=POINTS)
 def test_what_is_special_about_a_point_is_said_and_nothing_else(f, inputs, grads, hidden):
     report = check_gradient(f, inputs, grads)

@@ -76,7 +76,7 @@ STATES = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("spoil", "kind", "said"), STATES.values(), ids=STATES)
 @pytest.mark.parametrize(("f", "x", "right"), [SINH, LAYER], ids=["elementwise", "layer"])
 def test_state_is_distinguished_from_noise_by_asking_again(f, x, right, spoil, kind, said):

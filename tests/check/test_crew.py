@@ -34,7 +34,7 @@ from gradcheck_ref.structure.outputs import Outputs
 pytestmark = pytest.mark.forks
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize(
     "crew", [1, 2, 3, -1, "threads", "map"], ids=lambda crew: str(crew).replace("-1", "all")

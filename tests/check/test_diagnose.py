@@ -125,7 +125,7 @@ SCALAR = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("x", "right", "wrong", "kind", "said"), SCALAR.values(), ids=SCALAR)
 def test_a_wrong_gradient_is_named_and_the_right_one_is_not(x, right, wrong, kind, said):
     f = lambda x: np.vdot(right, x).real  # noqa: E731
@@ -261,7 +261,7 @@ ARRAY = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("function", "wrong", "subject", "kind", "said"), ARRAY.values(), ids=ARRAY
 )

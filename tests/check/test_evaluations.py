@@ -19,7 +19,7 @@ HARD = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("size", [33, 99])
 @pytest.mark.parametrize("name", HARD)
 def test_a_check_of_up_to_99_entries_takes_at_most_1000_evaluations(name, size):

@@ -56,6 +56,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("check", "assert_", "f", "claim"), CLAIMS.values(), ids=CLAIMS)
 @pytest.mark.parametrize(
     ("inputs", "constant"), [(DATA, ("X", "Y")), (DATA, (1, 2)), (NAMED, ("X", "Y"))]

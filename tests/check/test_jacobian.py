@@ -42,7 +42,7 @@ FORMS = {
 }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 @pytest.mark.parametrize("called", [False, True], ids=["itself", "function"])
 def test_a_jacobian_is_taken_in_any_form_and_a_wrong_one_fails(form, called):

@@ -33,7 +33,7 @@ REPAIRS = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("inside", INSIDE)
 @pytest.mark.parametrize(("spoil", "kind", "said"), REPAIRS.values(), ids=REPAIRS)
 def test_a_mistake_in_a_layer_is_named_in_every_precision(inside, spoil, kind, said):
@@ -93,6 +93,7 @@ OF_SEVERAL = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("claims", "kinds"), OF_SEVERAL.values(), ids=OF_SEVERAL)
 def test_each_of_several_wrong_inputs_is_judged_along_its_own_lines(claims, kinds):
     assert found(check_gradient(product, {"x": U, "y": V}, claims)) == kinds

@@ -36,7 +36,7 @@ def halving(rng):
     return rng.permutation(2.0 ** -np.arange(SIZE))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("pattern", [two_that_cancel, one_entry, all_entries, halving])
 @pytest.mark.parametrize(("most", "lines"), [(24, 2), (28, 3)])
 def test_k_lines_miss_an_error_at_most_once_in_two_to_the_k_times(pattern, most, lines):

@@ -104,6 +104,7 @@ MOVABLE = {
 }
 
 
+@pytest.mark.one_in(4)
 @every_gradient
 @pytest.mark.parametrize("x", MOVABLE.values(), ids=MOVABLE)
 def test_entries_are_moved_and_restored_in_any_memory_layout(gradient, x):

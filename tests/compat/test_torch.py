@@ -33,6 +33,7 @@ from gradcheck_ref.zoo import all_cases
 # --- right and wrong, in pairs ---------------------------------------------------------------
 
 
+@pytest.mark.one_in(3)
 @both_modes
 @pytest.mark.parametrize("row", PAIRS)
 def test_right_products_pass_and_wrong_ones_fail(row, fast):
@@ -44,6 +45,7 @@ def test_right_products_pass_and_wrong_ones_fail(row, fast):
     assert message_of(gradcheck, f, inputs, jvp=wrong_jvp, **flags)
 
 
+@pytest.mark.one_in(4)
 @both_modes
 @pytest.mark.parametrize("row", EDGES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -281,6 +283,7 @@ MOVABLE = {
 }
 
 
+@pytest.mark.one_in(4)
 @both_modes
 @pytest.mark.parametrize("x", MOVABLE.values(), ids=MOVABLE)
 def test_the_layout_of_an_input_does_not_matter(x, fast):

@@ -67,6 +67,7 @@ def test_an_image_has_the_proportions_of_its_jacobian_but_is_never_a_line(matplo
     assert grid.get_height_ratios() == [1.0]
 
 
+@pytest.mark.slow
 def test_a_pair_without_jacobian_is_blank_but_keeps_the_name_at_the_margin(matplotlib):
     found = jacobian(pair, INPUTS, vjp=pair_vjp, input_output_mask=[(0, 0), (1, 1)])
     figure = draw(found)

@@ -335,7 +335,7 @@ TYPESETTING = {
 }
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("page", [*PAGES, README], ids=name_of)
 @pytest.mark.parametrize("rule", TYPESETTING)
 def test_a_chinese_page_keeps_a_rule(page, rule):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from docstrings import parsed
 
 from conftest import FENCE
 
@@ -94,7 +95,7 @@ def documented_in(node):
 
 def docstrings_of(source):
     """Return the docstrings of a module as a page: what is indented is a paragraph."""
-    nodes = documented_in(ast.parse(source))
+    nodes = documented_in(parsed(source))
     text = "\n\n".join(EXAMPLE.sub("", ast.get_docstring(node) or "") for node in nodes)
     return re.sub(r"^( *)(\S.*\n)(?!\1\S)", r"\1\2\n", text, flags=re.MULTILINE)
 

@@ -148,7 +148,7 @@ def graded(tmp_path_factory):
         yield graded
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize(("exercise", "files", "says"), ANSWERS.values(), ids=ANSWERS)
 def test_a_right_answer_earns_everything_or_learns_what_to_change(graded, exercise, files, says):
     if says == NO_THREADS and graded.wall == wall.NONE and AS_ROOT:
@@ -170,7 +170,7 @@ def test_there_are_many_right_forms():
     assert len(FORMS) >= 70
 
 
-@pytest.mark.one_in(20)
+@pytest.mark.one_in(40)
 @pytest.mark.parametrize(("exercise", "answer"), FORMS)
 def test_a_right_answer_in_any_form_earns_everything(exercise, answer):
     outcome = outcome_of(exercise, answer.source)

@@ -104,6 +104,7 @@ def read(there):
     return taken, source, [*there.notes(RELU, taken, source)]
 
 
+@pytest.mark.one_in(4)
 @each_row("forms.txt", "who gets what")
 def test_who_gets_what_lies_there_and_what_is_said(tmp_path, row):
     files, *said = row

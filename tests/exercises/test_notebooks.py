@@ -122,7 +122,7 @@ def test_the_code_of_the_learners_cells_is_graded():
     assert handed_in.code_of(of("import os", tags=[handed_in.OURS]), "") == b""
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.name)
 def test_cells_of_the_course_are_known_without_their_tags(tmp_path, exercise):
     cells = notebook(exercise)["cells"]
@@ -234,7 +234,7 @@ def graded(tmp_path_factory):
         yield graded
 
 
-@pytest.mark.one_in(7)
+@pytest.mark.one_in(14)
 @pytest.mark.parametrize(
     "sources",
     [
@@ -250,7 +250,7 @@ def test_a_right_notebook_earns_everything(graded, sources):
 NEVER_CLOSED = f"raised: SyntaxError: '(' was never closed, in {explained.PYTHON}\nat: line 8: "
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("sources", "says"),
     [

@@ -101,6 +101,7 @@ def desk(home, monkeypatch, capsys):
     catalogue.speak("en")
 
 
+@pytest.mark.one_in(3)
 @each_row("learner.txt", "what is said")
 def test_what_is_said_to_what_is_typed(desk, row):
     there, typed, status, *parts = row

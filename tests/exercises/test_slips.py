@@ -70,7 +70,7 @@ def untranslated(results):
     return [text for text in labels + advice if not HAN.search(text)] + mixed
 
 
-@pytest.mark.one_in(45)
+@pytest.mark.one_in(90)
 @pytest.mark.parametrize(
     ("exercise", "wrong"),
     [
@@ -121,7 +121,7 @@ def first_of(answers):
     return answers.values[0] if isinstance(answers, AnyOf) else answers
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize(
     "exercise", [e for e in POSSIBLE if e.kind in ("build", "check")], ids=lambda e: e.name
 )
@@ -224,7 +224,7 @@ TRIVIAL = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "exercise", [e for e in POSSIBLE if e.kind != "judge" and not e.package], ids=lambda e: e.name
 )

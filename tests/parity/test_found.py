@@ -31,6 +31,7 @@ def skip_unless_it_is(library):
         pytest.skip(f"{library} is {version}, and the page tells of {told}")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", found.ROWS, ids=lambda row: f"{row.path} {row.name}")
 def test_the_check_refuses_it_and_accepts_the_slopes_of_a_polynomial(row):
     skip_unless_it_is(row.path.split(".")[0])

@@ -47,7 +47,7 @@ VERDICTS = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("what", VERDICTS)
 def test_a_verdict_is_in_the_exit_status_in_words_in_junit_and_as_data(what, capsys, tmp_path):
     options, command, status, said = VERDICTS[what]
