@@ -26,6 +26,7 @@ import sys
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -103,6 +104,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return next(together, None) or alone or super()._split_scope(nodeid)
 
     return Scheduling(config, log)
+
+
+@pytest.fixture
+def matplotlib() -> Any:
+    """Draw to no window; skip the test if Matplotlib is not installed."""
+    found = pytest.importorskip("matplotlib")
+    found.use("Agg")
+    return found
 
 
 A_CHILD = "GRADCHECK_REF_TESTS_IN_A_CHILD"

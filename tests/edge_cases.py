@@ -105,7 +105,7 @@ def with_many(f: Callable[..., Any], many: Callable[[Any], Any]) -> tuple[Any, l
     return of, given
 
 
-def never(x: Any) -> float:
+def never(*inputs: Any) -> Any:
     """Fail the test that calls it: bad arguments are refused before ``f`` is called."""
     pytest.fail("f was called")
 

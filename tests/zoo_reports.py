@@ -13,7 +13,6 @@ from gradcheck_ref.check import check_vjp
 from gradcheck_ref.zoo import all_cases
 
 CASES = {case.name: case for case in all_cases()}
-BUGS = {bug.id: (case.name, bug) for case in CASES.values() for bug in case.bugs}
 
 
 @contextlib.contextmanager
@@ -51,8 +50,3 @@ def reports(name):
 def report_on(name, bug_id=None):
     """Return the report on the right gradient of a case, or on a wrong one."""
     return reports(name)[bug_id]
-
-
-def reports_on_bugs():
-    """Return (bug, report) for all bugs of the zoo."""
-    return [(bug, report_on(name, bug.id)) for name, bug in BUGS.values()]

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from edge_cases import never
 
 from gradcheck_ref.check import (
     GradientError,
@@ -114,9 +115,6 @@ def test_nothing_compared_passes_on_request_alone(assert_):
 )
 @pytest.mark.parametrize("bad", ["Pass", None, True, ["warn"]], ids=repr)
 def test_the_unsure_and_empty_knobs_are_validated_before_f_is_called(assert_, knob, choices, bad):
-    def never(*_):
-        raise LookupError("called")
-
     with pytest.raises(ValueError, match=f"{knob} must be {choices}, not "):
         assert_(never, X, never, **{knob: bad})
 

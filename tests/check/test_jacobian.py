@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from edge_cases import never
 from sparse_stand_in import Operator, Sparse
 
 from gradcheck_ref import check_jacobian
@@ -102,9 +103,6 @@ def test_a_diagnosis_speaks_of_the_jacobian_and_of_no_product(point, spoil, kind
 
 
 def test_it_must_be_given_before_f_is_called():
-    def never(x):
-        raise LookupError("called")
-
     with pytest.raises(TypeError, match="jacobian must be a matrix, blocks, or a function"):
         check_jacobian(never, X, None)
     with pytest.raises(TypeError, match="f must be a function"):

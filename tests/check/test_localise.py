@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from corpus import many_entries, noise_and_few_digits
+from edge_cases import Counted
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 
@@ -102,15 +103,6 @@ def test_zeros_are_not_blamed_if_others_are_wrong_in_few_digits():
 
 
 # --- budgets ----------------------------------------------------------------------------------
-
-
-class Counted:
-    def __init__(self, f):
-        self.f, self.calls = f, 0
-
-    def __call__(self, *inputs):
-        self.calls += 1
-        return self.f(*inputs)
 
 
 FUNCTIONS = {

@@ -34,13 +34,6 @@ MAKE = {
 }
 
 
-@pytest.fixture
-def matplotlib():
-    found = pytest.importorskip("matplotlib")
-    found.use("Agg")
-    return found
-
-
 @functools.cache
 def report_on(name):
     return MAKE[name]() if name in MAKE else TOLD[name]

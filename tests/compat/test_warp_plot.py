@@ -12,13 +12,6 @@ INPUTS = (X, X + 1)
 
 
 @pytest.fixture
-def matplotlib():
-    found = pytest.importorskip("matplotlib")
-    found.use("Agg")
-    return found
-
-
-@pytest.fixture
 def shown(matplotlib, monkeypatch):
     """Return a list to which every figure goes that is shown."""
     from matplotlib import pyplot
