@@ -72,9 +72,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 # Tests that need the same results: the verdicts of the check and the stages on the zoo, parsed
-# sources, an imported Matplotlib. In one process they are computed once.
+# sources, the tour, an imported Matplotlib. In one process they are computed once.
 TOGETHER = {
     "pictures": ("tests/check/test_plot.py", "tests/compat/test_warp_plot.py"),
+    "tour": ("tests/test_main.py", "tests/test_tour.py"),
     "sources": ("tests/docs/test_prose.py", "tests/test_architecture.py"),
     "zoo": (
         "tests/check/test_check.py",
@@ -112,6 +113,14 @@ def matplotlib() -> Any:
     found = pytest.importorskip("matplotlib")
     found.use("Agg")
     return found
+
+
+@pytest.fixture(scope="session")
+def seen() -> dict[str, Any]:
+    """Make the tour once, for all to whom only matters what is made of it."""
+    from gradcheck_ref.tour import tour
+
+    return tour()
 
 
 A_CHILD = "GRADCHECK_REF_TESTS_IN_A_CHILD"

@@ -13,7 +13,6 @@ from program_child import child
 
 import gradcheck_ref
 from gradcheck_ref import __main__
-from gradcheck_ref.tour import tour
 
 CHECK = ["check", "--", *child()]
 # (what is asked, where the output goes, the exit status, what is on stderr)
@@ -62,12 +61,6 @@ def test_the_version_is_that_of_the_package(capsys):
         __main__.main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out.strip() == f"gradcheck-ref {gradcheck_ref.__version__}"
-
-
-@pytest.fixture(scope="module")
-def seen():
-    """Make the tour once, for all to whom only matters what is made of it."""
-    return tour()
 
 
 def test_json_gives_the_tour_as_data(seen, monkeypatch, capsys):

@@ -2,14 +2,7 @@
 
 import copy
 
-import pytest
-
-from gradcheck_ref.tour import told, tour
-
-
-@pytest.fixture(scope="module")
-def seen():
-    return tour()
+from gradcheck_ref.tour import told
 
 
 def test_the_stages_get_better_from_the_first_to_the_last(seen):

@@ -105,44 +105,15 @@ def test_zeros_are_not_blamed_if_others_are_wrong_in_few_digits():
 # --- budgets ----------------------------------------------------------------------------------
 
 
-FUNCTIONS = {
-    "smooth": (lambda x: np.sum(np.sin(x)), np.cos),
-    "noisy": (lambda x: np.sum(np.sin(x)) + 1e-6 * np.sin(1e12 * np.sum(x)), np.cos),
-    "kinks": (lambda x: np.sum(np.abs(x - np.round(x, 1))), lambda x: np.sign(x - np.round(x, 1))),
-    "flat": (lambda x: np.sum(np.floor(x)), lambda x: 0 * x),
-    "edge": (lambda x: np.sum(np.sqrt(3 - x)), lambda x: -0.5 / np.sqrt(3 - x)),
-}
-CLAIMS = {
-    "right": lambda g: g,
-    "one": lambda g: np.where(np.arange(g.size) == g.size // 2, g + 1, g),
-    "infinite": lambda g: np.where(np.arange(g.size) == 1, np.inf, g),
-}
-
-
-@pytest.mark.one_in(5)
-@pytest.mark.parametrize("budget", [12, 40, 200])
-@pytest.mark.parametrize(("f", "slope"), FUNCTIONS.values(), ids=FUNCTIONS)
-@np.errstate(invalid="ignore")
-def test_a_budget_is_kept_and_the_report_is_clear(f, slope, budget):
-    for size in (2, 150):
-        x = np.random.default_rng(size).uniform(-2.9, 2.9, size)
-        for name, spoil in CLAIMS.items():
-            counted = Counted(f)
-            report = check_gradient(counted, x, spoil(slope(x)), max_evaluations=budget)
-            assert counted.calls == report.evaluations <= budget
-            assert report.verdict != "fail" or name != "right"
-            assert report.verdict != "pass" or name == "right"
-            assert report.text(80).startswith(report.verdict.upper())
-
-
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("budget", [12, 60])
-def test_a_budget_is_kept_with_products_too(budget):
+def test_a_budget_is_kept_and_every_evaluation_is_counted(budget):
+    """What a check says within a budget, the corpus asks with fewer evaluations."""
     for size, outputs in ((3, 2), (150, 1), (40, 300)):
         A = np.random.default_rng(size).normal(size=(outputs, size))
         f = Counted(lambda x, A=A: A @ x)
-        check_vjp(f, np.ones(size), lambda u, x, A=A: u @ A, max_evaluations=budget)
-        assert f.calls <= budget
+        report = check_vjp(f, np.ones(size), lambda u, x, A=A: u @ A, max_evaluations=budget)
+        assert f.calls == report.evaluations <= budget
         f.calls = 0
-        check_jvp(f, np.ones(size), lambda t, x, A=A: 1.5 * A @ t, max_evaluations=budget)
-        assert f.calls <= budget
+        report = check_jvp(f, np.ones(size), lambda t, x, A=A: 1.5 * A @ t, max_evaluations=budget)
+        assert f.calls == report.evaluations <= budget

@@ -34,16 +34,9 @@ def test_each_reason_has_its_own_words_and_advice():
     assert len(set(advice.values())) == len(REASONS)
 
 
-@pytest.mark.parametrize(
-    ("claim", "said"),
-    [
-        (0.3, "the slopes go from -1 to 1, and analytic 0.3 lies between"),
-        (1.0, "and analytic 1 lies between"),
-    ],
-)
-def test_a_claim_at_a_kink_is_placed_among_the_slopes(claim, said):
-    report = check_gradient(lambda x: np.sum(np.abs(x)), np.zeros(1), np.array([claim]))
-    assert said in words(str(report))
+def test_a_claim_that_is_one_of_the_slopes_at_a_kink_lies_between_them():
+    report = check_gradient(lambda x: np.sum(np.abs(x)), np.zeros(1), np.ones(1))
+    assert "and analytic 1 lies between" in words(str(report))
 
 
 def test_the_tolerance_that_is_recommended_for_noise_lets_the_check_pass():

@@ -53,7 +53,7 @@ def test_a_right_gradient_passes_and_the_report_says_how_closely(inside, seed):
         assert one.error <= one.limit <= one.allowed <= ALLOWED[inside]
 
 
-def test_a_demand_asks_for_every_entry_and_a_limit_is_kept():
+def test_a_demand_asks_for_every_entry():
     f, right = noise_and_few_digits.regression, noise_and_few_digits.of_regression
     x = np.random.default_rng(0).normal(size=60)
     loss = lambda x: float(np.float16(f(x)))  # noqa: E731
@@ -61,10 +61,6 @@ def test_a_demand_asks_for_every_entry_and_a_limit_is_kept():
     demanded = check_gradient(loss, x, right, rtol=1e-6)
     assert (demanded.verdict, demanded.by_whole) == ("unsure", False)
     assert "as a whole: " in str(demanded)
-    for most in (60, 250):
-        limited = check_gradient(loss, x, right, max_evaluations=most)
-        assert limited.evaluations <= most
-        assert limited.verdict != "fail"
 
 
 CHANGES = {

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from zoo_slopes import as_tuple
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -13,10 +14,6 @@ with warnings.catch_warnings():
     # At its first use, forward mode imports a part of torch that torch deprecates.
     with torch.autograd.forward_ad.dual_level():
         torch.autograd.forward_ad.make_dual(torch.ones(1), torch.ones(1))
-
-
-def as_tuple(value):
-    return value if isinstance(value, tuple) else (value,)
 
 
 def as_torch(f, vjp=None, jvp=None, backward=None):

@@ -26,14 +26,10 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+import torch
 
 from gradcheck_ref import check_vjp
 from gradcheck_ref.adapters import check_module, from_torch
-
-try:
-    import torch
-except ImportError:
-    torch = None
 
 # Vocabulary, context, width, blocks, batch.
 SMALL, LONG, LARGE = (500, 64, 128, 4, 1), (500, 64, 128, 4, 16), (2000, 64, 512, 6, 1)
@@ -203,9 +199,6 @@ FIGURES = {"memory": memory, "forward": forward, "long": long, "small": small}
 
 def main() -> None:
     """Print the figures."""
-    if torch is None:
-        print("this needs torch, which is not installed: pip install 'gradcheck-ref[torch]'")
-        return
     torch.set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("figures", nargs="*", metavar="figure", help=", ".join(FIGURES))

@@ -41,14 +41,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
+from torch.nn import functional
 
 from gradcheck_ref import check_gradient, check_vjp
-
-try:
-    import torch
-    from torch.nn import functional
-except ImportError:
-    torch = None
 
 Array = np.ndarray
 Change = Callable[[Sequence[Array]], tuple[Array, ...]]
@@ -364,9 +360,6 @@ def of_peers(asked: Sequence[str], inside: str, scale: float) -> Iterator[str]:
 
 def main() -> None:
     """Print the lines."""
-    if torch is None:
-        print("this needs torch, which is not installed: pip install 'gradcheck-ref[torch]'")
-        return
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("layers", nargs="*", metavar="layer", help=", ".join(LAYERS))
     parser.add_argument("--inside", choices=LEAST, help="one precision")
