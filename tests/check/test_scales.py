@@ -278,7 +278,7 @@ def misjudged(fewer, other, wrong_answers, form=lambda row: row):
             wrong_answers[verdict].append(report)
 
 
-@pytest.mark.sweep(20)
+@pytest.mark.sweep(10)
 @of_zoo([*PRECISIONS, "float32-inputs"])
 def test_in_fewer_bits_no_right_gradient_fails_and_zeros_do_not_pass(name, precision):
     wrong_answers = {"fail": [], "pass": []}
@@ -291,7 +291,7 @@ def test_in_fewer_bits_no_right_gradient_fails_and_zeros_do_not_pass(name, preci
     assert_few(wrong_answers)
 
 
-@pytest.mark.sweep(20)
+@pytest.mark.sweep(10)
 @of_zoo(PRECISIONS, is_scalar)
 def test_beside_a_penalty_no_right_gradient_fails_and_none_may_ignore_the_loss(name, precision):
     wrong_answers = {"fail": [], "pass": []}
