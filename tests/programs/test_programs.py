@@ -264,7 +264,7 @@ READ = {
     "misread": ([SWAPPED], 2, "it misreads files: it gives .* first with w.* A file has"),
     "misread, and no value": (
         [SWAPPED, LIMITED], 2, "no value at the first point: .* little-endian numbers"),
-    "noise": (noisy("1e-4 * random.random()"), 3, "UNSURE"),
+    "noise": (noisy("1e-2 * random.random()"), 3, "UNSURE"),
     "noise in the last digits": (noisy("1e-12 * random.randint(0, 1)"), 0, "PASS"),
 }  # fmt: skip
 
