@@ -242,9 +242,14 @@ def test_python_keeps_running_on_the_next_pages(exercise, address):
     tab.locator("h1", has_text="02").wait_for()
     assert tab.title().startswith("Exercise 02")
     exercise.press("Check", "0 of 5 checks passed.")
+    late = []  # the answer to the first step back comes after that to the second
+    tab.route("**/stages/stage2_central/", lambda answer: late.append(answer))
     tab.go_back()
+    tab.wait_for_timeout(100)
     tab.go_back()
     tab.locator("h1", has_text="01").wait_for()
+    late.pop().continue_()
+    tab.wait_for_timeout(500)
     assert tab.url == f"{address}exercises/01_forward/"
     exercise.write(RIGHT).press("Check", "6 of 6 checks passed.")
     assert tab.evaluate("window.here")

@@ -203,13 +203,15 @@ const running = (() => {
   // another language.
   const PARTS = ["skip", "logo", "header-topic", "language", "container"].map((part) => `[data-md-component=${part}]`);
   let shown = location.pathname;
+  let asked; // the last address that was asked for: the answers to others come too late to be shown
 
   // Replace this page by the next one: loading it would end Python.
   async function show(url, remember) {
+    asked = url;
     try {
       await swap(url, remember);
     } catch {
-      location.assign(url);
+      if (asked === url) location.assign(url);
     }
   }
 
@@ -234,6 +236,7 @@ const running = (() => {
       throw new Error("this page has to be loaded");
     }
     await fetchScripts(next, url);
+    if (asked !== url) return;
     page?.leave();
     if (remember) history.pushState({}, "", url);
     shown = url.pathname;
@@ -260,6 +263,7 @@ const running = (() => {
     show(url, true);
   });
   addEventListener("popstate", () => {
+    asked = undefined;
     if (location.pathname !== shown) show(new URL(location.href), false);
   });
 
