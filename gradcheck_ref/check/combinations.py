@@ -21,9 +21,10 @@ from gradcheck_ref.check.judge.settle import axes
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import LINES
 from gradcheck_ref.check.judge.verdicts import FAR
+from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.noise import Noise, noise_of
-from gradcheck_ref.check.measure.witness import read, sample
+from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.witness import read
 from gradcheck_ref.check.results import FAIL
 from gradcheck_ref.structure.units import output_weights
 
@@ -68,8 +69,6 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     size = np.abs(mix) @ (noise.eps * np.abs(noise.ask.here))
     with np.errstate(divide="ignore", invalid="ignore"):
         new.eps = np.fmax(size / np.abs(ask.here), noise.eps.max(initial=0.0))
-    new.tables = [table @ mix.T for table in noise.tables]
-    new.measured = [noise_of(table) for table in new.tables]
     return new
 
 
@@ -93,7 +92,9 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
         return findings
     single, rows = Noise(ask, question.seed, question.most), evidence.rows[wrong]
     along = [evidence.lines[row] for row in wrong.tolist()]
-    slopes = read(sample(ask, along, evidence.best.step[wrong].min(axis=1)), single).slope
+    table = Table(ask, along)
+    table.measure(table.window(evidence.best.start[wrong].max(axis=1)), 3 * len(along))
+    slopes = read(table, single).slope[0]
     ask.forward()  # the vjp is called next
     columns = set[int]()
     for row, numeric in zip(rows.tolist(), np.nan_to_num(slopes), strict=True):
@@ -105,6 +106,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     one_by_one = np.zeros((len(columns), ask.here.size))
     one_by_one[np.arange(len(columns)), sorted(columns)] = 1
     noise = _mixed(single, one_by_one)
+    noise.fly(few=True)
     claims = question.claims.of(noise.ask).fill()
     instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
     found = axes(instead, rows).settle()

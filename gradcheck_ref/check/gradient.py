@@ -102,17 +102,17 @@ def check_gradient(
 
     Notes
     -----
-    Cost: 2 evaluations of f; a dozen for a long look, which finds stairs longer than the steps of
-    the check, or a few dozen where f has kinks or stairs (none if you set a limit below 111); and 7
-    to measure the noise of f, or 13 if it is large, unless every claim is settled at once. Up to 32
-    real coordinates (a complex entry has two): 6 for each; 12 if its claim looks wrong, or if its
-    size is not between 0.1 and 10; up to 42 if a doubt remains; at most 40 on average, besides 30
-    for the rest, or 150 in all if that is more. And 48 more in all if many entries fail but are
-    nearly right: these show if f stops at a tolerance, as a solver does. From 33 coordinates on, 20
-    lines take 6 each: about 133 in all for a smooth f and a right gradient, 146 if the noise is
-    measured, and up to 400 if lines meet kinks, or if small entries need lines of their own. One
-    wrong entry of a million took 189 to 201 in all, and five took 243 to 249. At most 1000, and
-    less than two for each coordinate from 200 on.
+    Cost: 2 evaluations of f; and 8 for a pilot along a line, which finds the noise of f and the
+    best steps, 16 where f is noisy, and up to 40 more where it may have stairs (none if that is
+    more than half of your limit). Each of at most 12 inputs has a pilot; if there are more, or up
+    to 32 coordinates in all, inputs of like units share one. Up to 32 real coordinates (a complex
+    entry has two): 6 for each; 12 if its claim looks wrong, or if its size is far from that of the
+    others; up to about 60 if a doubt remains; at most 40 on average, besides 30 for the rest, or
+    150 in all if that is more. And 48 more in all if many entries fail but are nearly right: these
+    show if f stops at a tolerance, as a solver does. From 33 coordinates on, 20 lines take 6 each:
+    about 130 in all for one input of a smooth f and a right gradient, and up to 400 if lines meet
+    kinks, or if small entries need lines of their own. One wrong entry of a million took 179 in
+    all, and five took 257 to 263. At most 1000, and less than two for each coordinate from 200 on.
 
     A callable ``grads`` is called twice, both times right after a call of f at the point (one that
     accumulates is right only once). If it looks wrong, it is called a third time, and twice more if

@@ -13,8 +13,8 @@ from gradcheck_ref.structure.parts import Part
 PASS, UNSURE, FAIL = 0, 1, 2
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail"}
 
-# The evaluations for every step that the check may try along an axis: seven steps of six.
-ALL_STEPS = 42
+# The evaluations for every step that the check may try along an axis: 24 rungs, eight between them.
+ALL_STEPS = 64
 
 # A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
 # fails by chance. Half of an exact jump counts only once.

@@ -212,11 +212,12 @@ class Inputs(Side):
     def _typical_beside(self) -> list[float]:
         return [
             typical if self.x[part.stretch].any() else self.typical
-            for part, typical, _ in self._typical
+            for part, typical, _ in self.typicals
         ]
 
     @cached_property
-    def _typical(self) -> list[tuple[Part, float, bool]]:
+    def typicals(self) -> list[tuple[Part, float, bool]]:
+        """The typical size of each input, and whether each of its entries has its own unit."""
         return [(part, *typical_size(self.x[part.stretch])) for part in self.parts.values()]
 
     @cached_property
@@ -225,7 +226,7 @@ class Inputs(Side):
         for start in range(0, self.x.size, PIECE):
             stop = start + PIECE
             parts = slice(bisect_right(self.starts, start) - 1, bisect_left(self.starts, stop))
-            units = units_of(self.x[start:stop], start, self._typical[parts])
+            units = units_of(self.x[start:stop], start, self.typicals[parts])
             pieces.append(shortened(units))
         return np.concatenate(pieces) if pieces else np.zeros(0)
 

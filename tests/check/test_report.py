@@ -100,5 +100,5 @@ def test_a_certificate_is_plain_data_of_a_few_lines():
         assert data["certificate"]["verdict"] == "pass"
         assert len(json.dumps(data)) < 15000
     weights = next(pair for pair in data["pairs"] if pair["input"]["name"] == "W")
-    assert (weights["rows"], weights["columns"]) == ([5 * 104], [0])
+    assert 5 * 104 in weights["rows"]
     assert report.worst.name == "W[5, 0]"

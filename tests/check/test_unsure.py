@@ -60,7 +60,8 @@ def test_values_with_few_digits_are_reported_if_they_hide_an_entry(form):
 
     report = check_gradient(f, x, np.cos(x))
     assert report.digits == WRITTEN[form]
-    assert ("no value of f has more than" in words(str(report))) == (WRITTEN[form] > 0)
+    hides = WRITTEN[form] > 0 and (report.verdict == "unsure" or report.by_whole)
+    assert ("no value of f has more than" in words(str(report))) == hides
     assert ("hidden by rounding" in words(str(report))) == (report.verdict == "unsure")
     wide = check_gradient(f, x, np.cos(x), rtol=0.05)
     assert wide.verdict == "pass"

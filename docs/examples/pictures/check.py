@@ -4,16 +4,20 @@ from math import cos, log10, sin
 
 import numpy as np
 from pictures import drawing
-from pictures.calls import FONT, X, distances, short
+from pictures.calls import FONT, PARTS, X, distances, short
+from pictures.ladder import windows
 
-from gradcheck_ref.stage5_adaptive import RATIO
+from gradcheck_ref.check.measure.ladder import RATIO
+from gradcheck_ref.check.measure.pilot import extrapolated
 
-EPS = 2.0**-52
 LONG = 1.2  # in the first panel the longest step is drawn so long that the curve is seen to bend
 LEFT, RIGHT = 30, drawing.WIDTH - 30
 
 # The ends of the scale of distances from the slope, as powers of ten.
-LEAST, MOST = -14, -2
+LEAST, MOST = -16, -1
+
+# The slope itself is no closer: the rest is rounding, which differs between machines.
+ROUNDING = 1e-14
 
 
 def steps(longest):
@@ -37,57 +41,72 @@ def samples(top):
     return parts
 
 
-def extrapolated(top, longest):
-    """Draw the slopes of the chords against the square of the step, and where they lead."""
-    squares = [h * h for h in steps(longest)]
-    slopes = [(sin(X + h) - sin(X - h)) / (2 * h) - cos(X) for h in steps(longest)]
-    x = drawing.across(0, 1.12 * squares[0], start=LEFT + 40, end=RIGHT - 30)
-    y = drawing.Axis(1.1 * slopes[0], 0, top + 120, top)
-    trend = slopes[0] / squares[0]
-    parts = [
-        drawing.line(x.start, top - 20, x.start, top + 128),
-        drawing.line(x.start, top + 128, x.end, top + 128),
-        drawing.text(x.end, top + 152, "across: square of the step; up: slope", anchor="end"),
-        drawing.line(x(0), y(0), x(x.high), y(trend * x.high), drawing.BLUE, "8 4", width=2),
-        *(drawing.dot(x(s), y(d), drawing.BROWN) for s, d in zip(squares, slopes, strict=True)),
-        drawing.dot(x(0), y(0), drawing.BLUE),
-        drawing.text(x(0) + 18, y(0) + 2, "the slope", drawing.BLUE, "start"),
-        drawing.text(x(squares[0]) - 16, y(slopes[0]) + 4, "longest chord", anchor="end"),
-    ]
+def place_of(distance):
+    """Return the place of a distance from the slope, on the scale of panels 2 and 3."""
+    power = max(round(log10(distance), 1), LEAST)  # the same on all machines
+    return LEFT + (power - LEAST) / (MOST - LEAST) * (RIGHT - LEFT)
+
+
+def combined(top, longest):
+    """Draw how far the chords are off, and what two and three of them give together."""
+    h = np.array(steps(longest))
+    chords = (np.sin(X + h) - np.sin(X - h)) / (2 * h)
+    coarse, fine, slope = extrapolated(chords, h**2)
+    found = {
+        "three chords": (chords, drawing.BROWN),
+        "two five-point differences": ([coarse, fine], drawing.GREEN),
+        "the slope": ([slope], drawing.BLUE),
+    }
+    parts = []
+    for row, (words, (slopes, colour)) in enumerate(found.items()):
+        y = top + 40 * row
+        parts.append(drawing.line(LEFT, y, RIGHT, y, drawing.PALE))
+        off = [place_of(max(abs(float(one) - cos(X)), ROUNDING)) for one in slopes]
+        parts += [drawing.dot(place, y, colour) for place in off]
+        end = min(off) - 14, "end"
+        at, anchor = end if end[0] > LEFT + 260 else (max(off) + 14, "start")
+        parts.append(drawing.text(at, y + 7, words, colour, anchor))
+    return [*parts, *ticks(top + 108)]
+
+
+def ticks(y):
+    """Draw the powers of ten below a panel."""
+    parts = []
+    for power in range(LEAST + 2, MOST, 4):
+        place = place_of(10.0**power)
+        parts += [
+            drawing.line(place, y, place, y + 8),
+            drawing.text(place, y + 28, f"1e{power}"),
+        ]
     return parts
 
 
-def scale(top, longest, shortest):
+def scale(top, first, second):
     """Draw bars, the allowed error and the claim, as distances from the measured slope."""
-
-    def x(distance):
-        return LEFT + (log10(distance) - LEAST) / (MOST - LEAST) * (RIGHT - LEFT)
-
+    bars = {step: truncation + rounding for step, truncation, rounding in windows()}
     allowed, off = 1e-6 * cos(X), short(X) - cos(X)
     bottom = top + 190
-    band = [(LEFT, top), (x(allowed), top), (x(allowed), bottom), (LEFT, bottom)]
+    band = [(LEFT, top), (place_of(allowed), top), (place_of(allowed), bottom), (LEFT, bottom)]
     parts = [
         drawing.region(band, drawing.GREEN),
-        drawing.text(x(allowed) - 8, top - 10, "allowed", drawing.GREEN, "end"),
-        drawing.line(x(off), top, x(off), bottom, drawing.RED, "6 4", width=2),
-        drawing.text(x(off), top - 10, "wrong claim", drawing.RED),
+        drawing.text(place_of(allowed) - 8, top - 10, "allowed", drawing.GREEN, "end"),
+        drawing.line(place_of(off), top, place_of(off), bottom, drawing.RED, "6 4", width=2),
+        drawing.text(place_of(off), top - 10, "wrong claim", drawing.RED),
     ]
-    for row, h in enumerate((longest, shortest)):
-        y, bar = top + 62 + 84 * row, 16 * 0.3 * EPS * sin(X) / h
+    for row, longest in enumerate((first, second)):
+        h = min(bars, key=lambda step: abs(step - longest))
+        y, bar = top + 62 + 84 * row, bars[h]
         parts += [
-            drawing.line(LEFT, y, x(bar), y, drawing.BLUE, width=6),
-            drawing.line(x(bar), y - 12, x(bar), y + 12, drawing.BLUE, width=3),
-            drawing.line(x(bar), y, x(3 * bar), y, drawing.BLUE, "3 3", width=3),
+            drawing.line(LEFT, y, place_of(bar), y, drawing.BLUE, width=6),
+            drawing.line(place_of(bar), y - 12, place_of(bar), y + 12, drawing.BLUE, width=3),
+            drawing.line(place_of(bar), y, place_of(3 * bar), y, drawing.BLUE, "3 3", width=3),
             drawing.text(
                 LEFT + 8, y - 16, f"bar at step {h:.1e}".replace("e-0", "e-"), drawing.BLUE, "start"
             ),
-            drawing.dot(x(off), y, drawing.RED),
-            drawing.text(x(off) + 12, y + 7, "refused", drawing.RED, "start"),
+            drawing.dot(place_of(off), y, drawing.RED),
+            drawing.text(place_of(off) + 12, y + 7, "refused", drawing.RED, "start"),
         ]
-    for power in range(LEAST + 2, MOST, 4):
-        place = x(10.0**power)
-        parts.append(drawing.line(place, bottom, place, bottom + 8))
-        parts.append(drawing.text(place, bottom + 28, f"1e{power}"))
+    parts += ticks(bottom)
     parts.append(drawing.text(RIGHT, bottom + 56, "distance from the slope", anchor="end"))
     return parts
 
@@ -95,13 +114,14 @@ def scale(top, longest, shortest):
 def files():
     """Return the text of the one file."""
     calls = distances(short)
+    first, second = (max(calls[start - 1 : start - 1 + count]) for _, start, count in PARTS[1:3])
     parts = [
         drawing.text(LEFT, 34, "1  six samples, three chords", anchor="start"),
         *samples(56),
-        drawing.text(LEFT, 282, "2  three chords, one slope", anchor="start"),
-        *extrapolated(320, calls[12]),
+        drawing.text(LEFT, 282, "2  their distances from the cosine", anchor="start"),
+        *combined(324, first),
         drawing.text(LEFT, 520, "3  the slope against a claim", anchor="start"),
-        *scale(570, calls[12], calls[25]),
+        *scale(570, first, second),
     ]
     title = "One line in a check: samples, chords, slope, error bar and claim"
     return {"check.svg": drawing.picture(title, parts, height=834, font=FONT)}

@@ -65,7 +65,7 @@ class Identities:
         # it may be that of numbers of size 1 inside f.
         here = np.abs(np.nan_to_num(ask.here))
         nothing = here.max(initial=0.0) <= ROUNDINGS_OF_PRODUCT * noise.typical
-        unresolved = np.fmax(np.fmax(noise.eps * here, noise.resolution), noise.levels[0])
+        unresolved = np.fmax(np.fmax(noise.eps * here, noise.resolution), noise.level)
         self.floor = self.rounding * (here + nothing) + DEVIATIONS * unresolved
         # How far x must move, relative to its size, before f can tell.
         size = float(np.abs(self.w) @ here)

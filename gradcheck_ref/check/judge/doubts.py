@@ -12,8 +12,10 @@ from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUC
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.whole import SHORT
+from gradcheck_ref.check.measure.ladder import rung_at
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.measure.pilot import no_pilots
 from gradcheck_ref.check.results import FAIL, PASS
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
@@ -61,18 +63,18 @@ def weigh_own_rounding(evidence: Evidence) -> None:
 def weigh_stairs(evidence: Evidence) -> None:
     """Find out whether failing claims are the slope between two stairs of f, and allow for it.
 
-    A staircase is no reason to fail. Cost: 6 evaluations, if only a long look shows its stairs.
+    A staircase is no reason to fail. Cost: 6 evaluations, if only a pilot shows its stairs.
     """
     question, fails = evidence.question, evidence.ruling.verdict == FAIL
     inputs, noise = question.ask.inputs, copy(question.noise)
-    if not ((fails & (noise.jump > 0)).any() and question.affordable):
+    if not ((fails & (noise.stairs > 0)).any() and question.affordable):
         return
-    noise.stairs = None
+    noise.pilots = no_pilots(question.ask)
     line = Line(inputs, 0, inputs.size, (question.seed,))
     room = np.abs(line.direction).sum() * evidence.ruling.allowed.max(axis=0)
     claimed = question.claimed_along([line])
     between = Evidence(replace(question, noise=noise), [line], claimed, lambda *_: room, 0.0)
-    between.measure(np.zeros(1, int), np.array([BETWEEN_STAIRS]))
+    between.look_at(rung_at(BETWEEN_STAIRS))
     literal = fails & (between.ruling.verdict == PASS)
     evidence.doubts = evidence.doubts._replace(literal=literal)
     evidence.rejudge()

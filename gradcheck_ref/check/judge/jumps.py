@@ -68,7 +68,7 @@ def jump_near(evidence: Evidence) -> float:
         found = np.concatenate([found[[odd]], values(places[1:-1]), found[[odd + 1]]])
     jump = float(np.abs(_unlike_others(places, found)).max())
     smooth = float(np.median(np.abs(np.diff(found))))
-    noise = float(question.noise.levels.max(axis=0)[column])
+    noise = float(question.noise.level[column])
     step = float(question.noise.resolution[column])  # rounded values jump everywhere
     return jump if jump > LARGER * max(smooth, noise, step) else 0.0
 

@@ -17,6 +17,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.settle import Evidence, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together
+from gradcheck_ref.check.measure.ladder import WIDE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
@@ -82,13 +83,14 @@ def halve(together: Together) -> Array:
     """
     lines, (k, column) = together.evidence, together.worst
     line, residual = lines.lines[k], float(lines.residual[k, column])
-    step = float(lines.best.step[k, column])
+    start = int(lines.best.start[k, column])
     first, second = line.halves()
     while first.start < first.stop and together.question.affordable:
-        found = together.along([first]).settle(step, tries=1)
+        found = together.along([first])
+        found.look_at(start)
         is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
         if not is_sharp and together.question.affordable:
-            found.measure(np.zeros(1, int), np.full(1, step / 16))
+            found.look_at(start + 2 * WIDE)
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break

@@ -44,6 +44,11 @@ class Question:
         # One more stays for the last question: does f change if a whole input moves?
         return int(max(0, self.most - self.ask.evaluations - 1) // EACH)
 
+    @property
+    def rungs(self) -> int:
+        """How many rungs of a ladder the remaining evaluations allow."""
+        return int(max(0, self.most - self.ask.evaluations - 1) // 2)
+
     @cached_property
     def rounding_of_claims(self) -> Array:
         """How far the claims for each input are off by rounding, relative to their length."""

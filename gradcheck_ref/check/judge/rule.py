@@ -35,13 +35,15 @@ TEN = 10.0
 # Steps longer than this many times the size of x measure a different part of f.
 FARTHEST = 32.0
 
-# The first step and four moves, by 64 down or 16 up, reach any scale from 1e-9 to 1e2; a move to
-# the size of x can reach others.
+# So many windows show whether another one would find the scale of f.
 FINDING_STEPS = 5
 
 # Values that change in steps are a staircase if they have up to four digits. With more digits, like
 # printed numbers, they stand for a smooth function.
 STAIRS = 3e4
+
+# As noise they make a bar of 18 times their height by the step; twice that is mostly theirs.
+MOST_OF_BAR = 36.0
 
 
 class Ruling(NamedTuple):
@@ -83,6 +85,7 @@ def rule(
     units: Array,
     scales: Array,
     starved: Array,
+    fades_at: Array,
     doubts: Doubts,
 ) -> Ruling:
     """Judge the claims along some lines by all their witnesses.
@@ -101,6 +104,8 @@ def rule(
         The unit of x along each line, and the size of a typical entry, if that is larger.
     starved : ndarray of bool, shape (lines,)
         Whether no evaluations were left for another witness.
+    fades_at : ndarray of int, shape (lines,)
+        The first rung where what looks like noise at longer steps is a feature of f.
     doubts : Doubts
         Facts besides the witnesses.
     """
@@ -115,6 +120,8 @@ def rule(
     # If no step of the size of x has a slope, longer ones have another.
     near = step <= FARTHEST * scales[:, None]
     refuses &= near | (near & np.isfinite(witnesses.slope)).any(axis=0)
+    # Windows that are longer than features of f show their mean slope.
+    refuses &= witnesses.start >= fades_at[:, None]
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
     accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None], scales[:, None])
@@ -169,6 +176,7 @@ def _agreed(
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
     bar, step, slope = witnesses.bar, witnesses.step, witnesses.slope
+    start, end = witnesses.start, witnesses.end
     fails, chosen = np.zeros(off.shape[1:], bool), np.zeros(off.shape[1:], int)
     contradicted = fails.copy()
     if np.count_nonzero(refuses, axis=0).max(initial=0) < 2:
@@ -177,7 +185,7 @@ def _agreed(
     # from step to step. Their long bars overlap by chance.
     refuses = refuses & ((witnesses.state != State.EDGE) | (bar <= 0.3 * np.abs(slope)))
     for a, b in combinations(range(len(bar)), 2):
-        apart = np.maximum(step[a], step[b]) >= CLEARLY * np.minimum(step[a], step[b])
+        apart = (start[a] > end[b]) | (start[b] > end[a])  # they share no value
         agree = np.abs(slope[a] - slope[b]) <= TOUCHING * (bar[a] + bar[b])
         found = refuses[a] & refuses[b] & apart & agree
         if not found.any():
@@ -188,7 +196,10 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
-        found &= ~(other_side | (closer & ((between > bars) | (between > TEN * sharp))).any(axis=0))
+        against = (between > bars) | (between > TEN * sharp)
+        # f moves more at a shorter step than such a slope and its noise explain.
+        against |= witnesses.steepest > TEN * (np.abs(theirs) + width + witnesses.rounding)
+        found &= ~(other_side | (closer & against).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
     # If longer steps agree with the claims along more lines than fail, the slope depends on the
@@ -201,22 +212,21 @@ def _agreed(
 def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
-    If f has never changed anywhere, and no long look was affordable, one of the steps must be about
-    as long as x, or as the domain of f allows. An f with few digits does not count: it may be flat
-    only because its values are rounded.
+    If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
+    of f allows. An f with few digits does not count: it may be flat only because its values are
+    rounded.
     """
     still = witnesses.state == State.FLAT
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
-    moves = ~still & (witnesses.state < State.LOST) & (witnesses.step < longest)
+    moves = ~still & (witnesses.state < State.NOTHING) & (witnesses.step < longest)
     reach = np.where(
-        noise.changed | (noise.stairs is not None),
+        noise.changed,
         0.0,
         np.minimum(units / 4, leaves(witnesses) / CLEARLY**3),
     )
     far = longest >= np.maximum(CLEARLY * shortest, reach)
-    few = noise.rounded | (longest < noise.noisy_within * units)
-    return np.asarray(far & ~moves.any(axis=0) & ~few)
+    return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
 
 
 def leaves(witnesses: Witnesses) -> Array:
@@ -237,7 +247,8 @@ def _zero(
     """
     bar, here = witnesses.bar, noise.ask.here
     size = np.where(witnesses.step <= units, witnesses.size, 0.0).max(axis=0)
-    zero = np.abs(claimed) <= 8 * noise.eps * np.abs(here)
+    zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
+    zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
     zero = zero & (np.abs(witnesses.slope) <= bar)
     zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
@@ -265,23 +276,33 @@ def reasons(
     noise: Noise,
     starved: Array,
     doubts: Doubts,
+    out_of_reach: Array,
 ) -> Array:
-    """Return the reason of each verdict, in the words of `Pair.reason`."""
+    """Return the reason of each verdict, in the words of `Pair.reason`.
+
+    ``starved`` lines had no evaluations left, and no step of those ``out_of_reach`` is shorter than
+    1; both are (lines, 1).
+    """
     verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
     zero &= at.bar <= 128 * noise.eps * at.size / at.step
     still = state == State.FLAT
     # Flat at a step, although rounding could not hide there how f changes at longer ones.
-    moves = (state == State.SMOOTH) | ((state == State.ROUGH) & nothing)
+    rough = (state == State.ROUGH) & nothing
+    moves = (state == State.SMOOTH) | rough
     moves &= witnesses.step > np.where(still, witnesses.step, np.inf).min(axis=0)
-    moves &= witnesses.steepest > np.where(still, witnesses.bar, np.inf).min(axis=0)
-    few = still.any(axis=0) | (claimed == 0) | (4 * noise.resolution / at.step >= at.rounding / 2)
+    surely = np.fmax(
+        np.abs(witnesses.slope) - witnesses.bar, np.where(rough, witnesses.steepest, 0.0)
+    )
+    moves &= surely > np.where(still, witnesses.bar, np.inf).min(axis=0)
+    few = still.any(axis=0) | (claimed == 0)
+    few |= MOST_OF_BAR * noise.resolution / at.step >= at.rounding
     stairs = moves.any(axis=0) | ((noise.resolution > 0) & few)
     # Smooth at short steps, with a slope that refuses the claim, and rough at longer ones.
     stairs |= ruling.refused & ((state == State.ROUGH) & (witnesses.step > at.step)).any(axis=0)
     # Where a long step leaves the domain, x is not at its edge: the shortest step decides.
-    shortest = np.where(state < State.LOST, witnesses.step, np.inf).argmin(axis=0)
+    shortest = np.where(state < State.NOTHING, witnesses.step, np.inf).argmin(axis=0)
     nearest = witnesses.take(shortest).state
     at_edge = (nearest == State.EDGE) | (nearest == State.OUTSIDE)
     at_edge &= nothing | (at.state == State.EDGE)
@@ -302,7 +323,7 @@ def reasons(
         ("zero", unsure & zero),
         ("domain-edge", unsure & at_edge),
         ("isolated", unsure & isolated),
-        ("step-underflow", unsure & nothing & ~at_edge & (state == State.LOST).any(axis=0)),
+        ("step-underflow", unsure & out_of_reach),
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),

@@ -1,11 +1,11 @@
-"""Measure along some lines, with shorter or longer steps, until every claim is settled.
+"""Look along some lines, and look again elsewhere on the ladder, until every claim is settled.
 
 The same loop serves an axis, a random line, half of one, a line over one input, and a combination
 of outputs.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,51 +13,46 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import (
-    CLEARLY,
-    FARTHEST,
-    FINDING_STEPS,
     Doubts,
     Ruling,
-    leaves,
+    clear_jump,
     passing,
     reasons,
     rule,
     sharpest,
 )
 from gradcheck_ref.check.judge.tolerance import least
+from gradcheck_ref.check.measure.ladder import DOWN, RATIO, WIDE, Table
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.long_look import APART, look_far
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import Samples, State, Witnesses, read, sample
+from gradcheck_ref.check.measure.pilot import HIGHEST, MANY
+from gradcheck_ref.check.measure.witness import State, Witnesses, read
 from gradcheck_ref.check.results import PASS, UNSURE
-from gradcheck_ref.stage5_adaptive import FIRST_STEP, RATIO
 
-# The steps that find the scale of f, and two confirmations. A move without other information is by
-# UP or DOWN.
-MOST_STEPS = FINDING_STEPS + 2
-UP, DOWN = 16.0, 64.0
+# Windows that share no value are so many rungs apart.
+APART = 3 * WIDE
 
-# To confirm a refusal, the step is so long that rounding is 1/VISIBLE of the error, or of the
-# slope, and at least CLOSEST spacings of x, because products with x round, too.
-VISIBLE, CLOSEST = 128.0, 8192
+# A slope of 0 is refused only by a window next to x, because f may be a staircase.
+NEXT = 9 * WIDE
 
-# Where the unit of a coordinate is not between these, there are two first steps.
-SMALL_UNIT, LARGE_UNIT = 0.1, 10.0
+# A bar of up to so many times the allowed error may become short enough between the rungs.
+NEARLY = 32.0
 
-# The longest steps, in units, if a long look was needed to find the stairs of f: that look was one
-# unit long.
-FARTHEST_ON_STAIRS = 2.0
+# The first look, one a window away, one between the rungs, at all of the pilots, at all there are,
+# and once more between.
+LOOKS = 5
+
+# A kink is at x if windows that are FAR rungs apart, a factor of 1e5, show the same jump.
+FAR = 8 * WIDE
+
+# A pilot reaches a length of 1 from no smaller unit than this.
+TOO_SMALL = RATIO**-HIGHEST
+
+# A jump of the slope that is less than this part of it may be a bend.
+BENT = 1e-3
 
 # The allowed errors along some lines, given slopes and bars, (lines, outputs).
 Least = Callable[["Evidence", Array, Array], Array]
-
-
-@QUIETLY
-def first_step(question: Question) -> float:
-    """Return the first step in units of x: that of stage 5, for the precision of f."""
-    noise, here = question.noise, np.abs(question.ask.here)
-    stair = np.nan_to_num(noise.resolution / here, posinf=0.0).max(initial=0.0)
-    return FIRST_STEP * math.pow(max(question.ask.precision, stair) / 2.0**-52, 1 / 5)
 
 
 def axes(question: Question, rows: Array) -> "Evidence":
@@ -99,17 +94,27 @@ class Evidence:
         Returns the allowed error besides rtol times the slope.
     rtol : float
         The relative tolerance.
+    table : Table, optional
+        What was measured along the lines already.
     """
 
     def __init__(
-        self, question: Question, lines: Sequence[Line], claimed: Array, least: Least, rtol: float
+        self,
+        question: Question,
+        lines: Sequence[Line],
+        claimed: Array,
+        least: Least,
+        rtol: float,
+        table: Table | None = None,
     ) -> None:
         self.question, self.lines, self.claimed = question, list(lines), claimed
         self.least, self.rtol, self.doubts = least, rtol, Doubts()
-        self.samples: Samples | None = None
-        self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another witness
-        self.units = np.array([line.unit for line in lines])
-        self.scales = np.array([line.scale for line in lines])
+        self.table = table or Table(question.ask, lines)
+        self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another look
+        self.units, self.scales = self.table.units, self.table.scales
+        pilots = question.noise.pilots
+        self.pilots = pilots.rows_of(self.lines)
+        self.fades_at = pilots.fades_at[self.pilots]
 
     # --- what is known ----------------------------------------------------------------------------
 
@@ -126,34 +131,33 @@ class Evidence:
     @property
     def reached(self) -> Array:
         """Which lines were measured before the evaluations ran out."""
-        return np.bincount(np.array(self.looks, int), minlength=len(self.lines)) > 0
-
-    @property
-    def looks(self) -> list[int]:
-        """The number of the line of each look so far."""
-        numbers = {id(line): number for number, line in enumerate(self.lines)}
-        return [numbers[id(line)] for line in (self.samples.lines if self.samples else ())]
+        return self.table.looks > 0
 
     def reasons(self) -> Array:
         """Return the reason of each verdict, by line and output."""
         if (self.ruling.verdict == PASS).all():
             return passing(self.ruling)
         known = self.question.noise, self.starved[:, None], self.doubts
-        return reasons(self.ruling, self.witnesses, self.claimed, *known)
+        out_of_reach = (self.table.shortest > 1)[:, None]
+        return reasons(self.ruling, self.witnesses, self.claimed, *known, out_of_reach)
 
     @cached_property
     def witnesses(self) -> Witnesses:
-        """The slopes with their error bars, as they are read from all samples now."""
-        if self.samples is None:
+        """The slopes with their error bars, as they are read from all values now."""
+        if not len(self.table.values):
             return Witnesses.nothing(1, *self.claimed.shape)
-        return read(self.samples, self.question.noise).arranged(self.looks, len(self.lines))
+        return read(self.table, self.question.noise)
 
     @cached_property
     def ruling(self) -> Ruling:
         """The verdicts on the claims."""
         at = self.witnesses.take(sharpest(self.witnesses))
         allowed, noise = self.least(self, at.slope, at.bar), self.question.noise
-        known = noise, self.units, self.scales, self.starved, self.doubts
+        # Where the pilot saw nothing, f may go up and down between any two steps.
+        blind = (self.table.shortest > 1) | ~(self._to_its_end() | self._kink_at_x())
+        blind &= ~noise.pilots.seen[self.pilots]
+        doubts = self.doubts._replace(excluded=self.doubts.excluded | blind[:, None])
+        known = noise, self.units, self.scales, self.starved, self.fades_at, doubts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
 
     @cached_property
@@ -174,142 +178,158 @@ class Evidence:
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
         """Join this and other evidence on lines of the same kind; axes are sorted."""
         every = [self, *others]
-        lines = [line for one in every for line in one.lines]
-        order = np.argsort([line.start for line in lines], kind="stable")
+        starts = [line.start for one in every for line in one.lines]
+        order = np.argsort(starts, kind="stable")
         claimed = np.concatenate([one.claimed for one in every])[order]
-        lines = [lines[k] for k in order.tolist()]
-        found = Evidence(self.question, lines, claimed, self.least, self.rtol)
-        for samples in filter(None, (one.samples for one in every)):
-            found.samples = found.samples.and_then(samples) if found.samples else samples
+        table = self.table.joined([one.table for one in others], order)
+        found = Evidence(self.question, table.lines, claimed, self.least, self.rtol, table)
         found.starved = np.concatenate([one.starved for one in every])[order]
         return found
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def settle(self, first: float | None = None, tries: int = MOST_STEPS) -> "Evidence":
-        """Measure along the lines until every claim is settled, or after ``tries`` steps.
-
-        Lines with unsettled claims are measured again, with a shorter or a longer step. The first
-        step is ``first``, or by default that of stage 5, in units of x. Where x is far from 1, f
-        may have a scale of its own, such as 1, so that step itself is taken, too.
-        """
-        first, every = first or first_step(self.question), np.arange(len(self.lines))
-        far = every[(self.units < SMALL_UNIT) | (self.units > LARGE_UNIT)]
-        which, steps = np.append(every, far), np.append(self.units, np.ones(far.size)) * first
-        for _ in range(tries):
-            affordable = self.question.affordable
-            if which.size > affordable:
-                self.starved[which[affordable:]] = True
+    def settle(self) -> "Evidence":
+        """Look along the lines, again a window away, between the rungs, and everywhere."""
+        self.look_first()
+        between, all_of_pilots = np.zeros((2, len(self.lines)), bool)
+        for number in range(LOOKS):
+            unsure = (self.ruling.verdict == UNSURE).any(axis=1) & ~self._kink_at_x()
+            if not self.question.affordable:
+                self.starved |= unsure
                 self.rejudge()
-            which, steps = which[:affordable], steps[:affordable]
-            if not which.size:
+            if not (unsure.any() and self.question.affordable):
                 break
-            self.measure(which, steps)
-            which = np.unique(which[(self.ruling.verdict[which] != PASS).any(axis=1)])
-            # If the evaluations run out, lines that were measured more often go without.
-            which = which[np.argsort(np.bincount(self.looks)[which], kind="stable")]
-            steps = np.array([self._next_step(i) for i in which.tolist()], float)
-            which, steps = which[steps > 0], steps[steps > 0]
+            if number == 0:
+                wanted = self._again()
+            else:
+                nearly = self._nearly() & ~between
+                far = np.where(all_of_pilots[:, None], self._everywhere(), self._all_of_pilots())
+                wanted = np.where(nearly[:, None], self._between(), far)
+                between |= nearly
+                all_of_pilots |= ~nearly
+            self.look(wanted & unsure[:, None])
         return self
 
-    def measure(self, which: Array, steps: Array) -> None:
-        """Measure some of the lines at these steps, and judge; measure the noise if it matters."""
-        ask, noise = self.question.ask, self.question.noise
-        new = sample(ask, [self.lines[number] for number in which.tolist()], steps)
-        noise.notice(new.values)
-        self.samples = self.samples.and_then(new) if self.samples else new
-        self.reread()
-        unsettled = (self.ruling.verdict[which] != PASS).any()
-        noisy = not noise.tables and not (self.witnesses.apparent <= noise.quiet).all()
-        news = unsettled and noise.find_resolution()
-        measured = (unsettled or noisy) and noise.measure()
-        noise_left = (noise.levels[0] > noise.quiet) & ~noise.random
-        if measured and noise_left.any() and not noise.jump.any():  # perhaps it is stairs
-            look_far(noise, noise.distances[0] / APART)
-        if measured or news:
+    def look(self, wanted: Array) -> None:
+        """Ask f at some rungs, (lines, rungs), as far as affordable, and judge."""
+        before = len(self.table.values)
+        self.starved |= self.table.measure(wanted, self.question.rungs)
+        new = self.table.values[before:]
+        if len(new):
+            self.question.noise.notice(new)
             self.reread()
+            unsettled = (self.ruling.verdict != PASS).any()
+            if unsettled and self.question.noise.ask_again():
+                self.reread()
 
-    # --- the next step ----------------------------------------------------------------------------
+    def look_at(self, starts: Array | int) -> None:
+        """Look through the windows that start at these rungs."""
+        self.look(self.table.window(starts))
+
+    def look_first(self) -> None:
+        """Look through the pilot's window; if that is far from x, also one that is not.
+
+        Where the unit of a coordinate is not that of its pilot, also one that is as long; and of an
+        absolute length where it is too small for a pilot to reach that.
+        """
+        pilots, inputs, table = self.question.noise.pilots, self.question.ask.inputs, self.table
+        first = pilots.first[self.pilots]
+        wanted = table.window(first) | table.window(np.maximum(first, 0))
+        ours = [line.start for line in self.lines if line.seed is None]
+        if len(ours) == len(self.lines):
+            along = np.array([float(inputs.units(k, k + 1)[0]) for k in ours])
+            along = np.where(self.units < TOO_SMALL, 1.0, along)
+            longer = np.log(self.units / along) / math.log(RATIO)
+            longer = np.where(np.abs(longer) > 1.6, np.rint(longer), 0.0).astype(int)
+            if longer.any():
+                wanted |= table.window(first + WIDE * longer)
+        self.look(wanted)
+
+    def look_beside(self) -> None:
+        """Look through two more windows that share rungs with the first. Cost: 4 a line.
+
+        They are shorter if that is needed, else longer.
+        """
+        first = np.where(self.table.where >= 0, self.table.rungs, DOWN).min(axis=1)
+        longer = np.where(self.best.too_long.any(axis=1), 0, 2 * WIDE)
+        self.look(self.table.window(first - longer, WIDE, 5))
+
+    def look_between(self) -> None:
+        """Look through windows that begin a rung or two closer to x. Cost: 6 a line."""
+        self.look(self.table.window(self._sharpest_start(), 1, 5))
 
     @QUIETLY
-    def _next_step(self, i: int) -> float:
-        """Choose the next step along a line; 0 if none is needed, or none would help."""
-        tried = self.witnesses.step[:, i, 0]
-        tried = tried[np.isfinite(tried)]
-        for step in self._candidates(i, tried):
-            # A step that is almost equal to another one gives no new evidence.
-            new = (np.fmax(step / tried, tried / step) >= CLEARLY).all()
-            if 0 < step <= self._farthest(i) and new:
-                return float(step)
-        return 0.0
+    def _again(self) -> Array:
+        """Mark a window that shares no value with the best one.
 
-    def _farthest(self, i: int) -> float:
-        """Return the longest step that may be evidence for the slope at x."""
-        stairs = self.question.noise.jump.any()
-        units = FARTHEST_ON_STAIRS if stairs else FARTHEST
-        return units * max(1.0, float(self.units[i]))
+        It is shorter if that is needed, or sharp enough to confirm a refusal, else longer.
+        """
+        best, refused = self.best, self.ruling.refused
+        sharp = refused & (np.abs(self.residual) > 6 * RATIO**3 * best.rounding)
+        shorter = (best.too_long | sharp).any(axis=1)
+        first = best.start.min(axis=1)
+        start = np.where(shorter, first + APART, first - APART)
+        start = np.where(start < self.table.top, first + APART, start)
+        kink = clear_jump(best) & (best.kink > BENT * best.steepest)
+        kink = (kink & (self.ruling.verdict == UNSURE)).any(axis=1)
+        start = np.where(kink, first + FAR, start)
+        zero = (refused & (self.claimed == 0)).any(axis=1)
+        wanted = self.table.window(np.where(zero, np.fmax(first + APART, NEXT), start))
+        fades = refused.any(axis=1) & (self.fades_at > first)
+        return np.asarray(wanted | (self.table.window(self.fades_at) & fades[:, None]))
 
-    def _candidates(self, i: int, tried: Array) -> Iterator[float]:
-        """Yield steps along a line that may give new evidence, the best one first."""
-        verdict, unit = self.ruling.verdict[i], float(self.units[i])
-        first = first_step(self.question)
-        if (verdict != PASS).any():  # with a shorter step, apparent noise may turn out to be smooth
-            yield self.question.noise.fading_step(self.lines[i])
-        columns = np.flatnonzero((verdict == UNSURE) & ~np.isnan(self.question.ask.here))
-        if not columns.size:
-            return
-        known = self.witnesses.at((slice(None), i, columns))
-        still = known.state == State.FLAT
-        if still.any():  # a second flat step proves a slope of 0: shorter if f moves at longer ones
-            step = float(known.step[still].max())
-            moves = ~still & (known.state <= State.ROUGH)
-            outside = float(leaves(known).min())
-            if step < outside < np.inf:  # between the two, f may be flat on both sides
-                yield outside / 3
-            yield step / UP if moves.any() else max(UP * step, unit / 4)
-        if (refused := columns[self.ruling.refused[i, columns]]).size:
-            at = self.best.at((i, refused))
-            closest = min(RATIO**2 * CLOSEST * self.lines[i].spacing, first / 4) * unit
-            nearest, longest = float(at.step.min()), float(at.step.max())
-            for seen in (np.abs(self.claimed[i, refused] - at.slope), np.abs(at.slope)):
-                look = np.nan_to_num(VISIBLE * at.rounding * at.step / seen, posinf=0.0).max()
-                look = max(min(float(look), nearest / 8), closest)
-                if look < longest * CLEARLY**3:
-                    yield look
-            yield from (nearest / 3, 3 * longest, closest)
-        yield self._bracketed(i, columns)
+    def _nearly(self) -> Array:
+        """Which lines have a bar that may become short enough between the rungs."""
+        bar, allowed = self.best.bar, self.ruling.allowed
+        refused = self.ruling.refused & (self.ruling.verdict == UNSURE)
+        return np.asarray((refused | ((bar > allowed) & (bar < NEARLY * allowed))).any(axis=1))
 
-    def _bracketed(self, i: int, columns: Array) -> float:
-        """Choose a step with a shorter error bar, between one too long and one too short."""
-        lack = self.best.bar[i, columns] / np.fmax(self.ruling.allowed[i, columns], 1e-300)
-        j = columns[np.argmax(np.where(np.isnan(lack), np.inf, lack))]  # the longest relative bar
-        known = self.witnesses.at((slice(None), i, j))
-        tried = known.state != State.NOTHING
-        near = known.step <= FARTHEST * self.scales[i]
-        if (tried & near & known.too_long).any():
-            tried &= near  # longer steps measure a different part of f
-        # If the noise fades at short steps, a step that includes it is too long.
-        fading = self.question.noise.fading_step(self.lines[i]) or np.inf
-        too_long = known.too_long | (CLEARLY * fading < known.step)
-        too_long &= tried & (known.state != State.LOST)
-        long = float(np.where(too_long, known.step, np.inf).min())
-        tried &= known.step <= long
-        last = known.at(np.flatnonzero(tried)[-1])
-        too_short = tried & ~too_long & np.isfinite(known.rounding)
-        short = float(np.where(too_short, known.step, 0.0).max())
-        same = known.step[np.abs(known.jump - last.jump) <= last.jump / 20]
-        if last.jump > 0 and same.max() > 1e5 * same.min():
-            return 0.0  # the kink is at x: steps of so different lengths show the same jump
-        scale, bend = float(self.units[i]) / 100, float(last.truncation + last.kink)
-        if not last.too_long or last.state == State.LOST:
-            step = min(max(UP * short, scale), self._farthest(i))
-        elif float(last.rounding) < bend < 0.1 * float(last.steepest):
-            # Truncation falls as h^4: aim for half the allowed error, or for the rounding.
-            aim = max(float(self.ruling.allowed[i, j]) / 2, float(last.rounding))
-            step = long * min(max(0.7 * math.pow(aim / bend, 1 / 4), 1 / DOWN), 1 / 2)
-        else:
-            step = scale if 0 < scale < long / UP else long / DOWN
-        step = max(step, CLEARLY * short)
-        if step <= long / CLEARLY:
-            return step
-        return 0.0 if long < 8 * short else math.sqrt(short) * math.sqrt(long)
+    def _between(self) -> Array:
+        """Rungs between those of the sharpest window, where noise is four times less.
+
+        Five neighbors, because a kink on one side and noise on the other leave little room; all
+        seven where a refusal is to be confirmed: they hold two windows that share no value.
+        """
+        best = self._sharpest_start()
+        refused = np.any(self.ruling.refused, axis=1, keepdims=True)
+        seven, five = self.table.window(best, 1, 7), self.table.window(best - 2, 1, 5)
+        return np.asarray(np.where(refused, seven, five))
+
+    def _sharpest_start(self) -> Array:
+        """Return the first rung of the window with the shortest bar of any output, by line."""
+        bars = np.where(np.isfinite(self.witnesses.bar), self.witnesses.bar, np.inf).min(axis=2)
+        return np.asarray(self.witnesses.start[bars.argmin(axis=0), np.arange(len(self.lines)), 0])
+
+    def _kink_at_x(self) -> Array:
+        """Which lines have a kink that is at x, as windows of very different lengths show it."""
+        jump, start = self.witnesses.jump, self.witnesses.start
+        sharpest_jump = self.witnesses.take(sharpest(self.witnesses)).jump
+        shows = (jump > 0) & (np.abs(jump - sharpest_jump) <= jump / 20)
+        shortest = np.where(shows, start, self.table.top).max(axis=0)
+        longest = np.where(shows, start, shortest).min(axis=0)
+        return np.asarray((shortest - longest >= FAR).any(axis=1))
+
+    def _everywhere(self) -> Array:
+        """All rungs, if truncation or a kink is what is too large."""
+        best = self.best
+        bends = ~np.isfinite(best.bar) | (best.truncation + best.kink > best.rounding)
+        return np.asarray(np.any(bends, axis=1)[:, None] & self._useful())
+
+    def _all_of_pilots(self) -> Array:
+        """All rungs of the pilots, and longer ones."""
+        return self._useful() & (self.table.rungs < MANY * WIDE)
+
+    def _to_its_end(self) -> Array:
+        """Which lines were looked along at all rungs of a pilot from their longest one on."""
+        asked, rungs = self.table.where >= 0, self.table.rungs
+        wanted = self.table.exists & (rungs % WIDE == 0) & (rungs < MANY * WIDE)
+        wanted &= np.logical_or.accumulate(asked, axis=1)
+        return np.asarray((asked | ~wanted).all(axis=1))
+
+    def _useful(self) -> Array:
+        """Every third rung, but none that is longer than where all windows are too long."""
+        rungs, known = self.table.rungs, self.witnesses.state != State.NOTHING
+        longest = np.where(known, self.witnesses.start, FAR).min(axis=(0, 2))[:, None]
+        settled = self.ruling.verdict != UNSURE
+        too_long = np.all(self.witnesses.too_long | ~known | settled, axis=(0, 2))[:, None]
+        return np.asarray((rungs % WIDE == 0) & (~too_long | (rungs > longest)))

@@ -20,8 +20,7 @@ from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.long_look import LOOK, look_far
-from gradcheck_ref.check.measure.noise import TABLE_POINTS
+from gradcheck_ref.check.measure.pilot import FEW as PILOT
 from gradcheck_ref.check.measure.witness import EACH
 from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, Region, Whole
 from gradcheck_ref.structure.parts import Part
@@ -55,7 +54,7 @@ def budget(size: int, max_evaluations: int | None) -> int:
 
 def usual_cost(size: int) -> int:
     """Return how often f is called for this many coordinates if f is smooth and the claim right."""
-    return 2 + LOOK + (EACH * size if size <= ALL_AXES else TABLE_POINTS + EACH * LINES)
+    return 2 + PILOT + EACH * (size if size <= ALL_AXES else LINES)
 
 
 class Findings(NamedTuple):
@@ -78,13 +77,9 @@ def explore(question: Question) -> Findings:
     ask.try_many(Line(ask.inputs, 0, 1))  # now, so that its evaluations count before the rest
     if not np.isfinite(ask.here).all():  # no line has a slope there
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
-    if not question.limited or question.most / 10 >= LOOK:
-        look_far(question.noise)
-    if size <= ALL_AXES:
-        if question.affordable <= size:  # later there are no evaluations left for the noise
-            question.noise.measure()
-        if size <= question.affordable:
-            return Findings(axes(question, np.arange(size)).settle())
+    question.noise.fly(size <= ALL_AXES)
+    if size <= min(ALL_AXES, question.affordable):
+        return Findings(axes(question, np.arange(size)).settle())
     return _together(beside_claims(question))
 
 
@@ -105,8 +100,6 @@ def _together(question: Question) -> Findings:
         together = Together(question)
     agree, agreeing, by_input, others = False, [], None, None
     if not (endless.size or question.claims.unusable):
-        if question.affordable <= LINES:
-            question.noise.measure()
         agree = _agree(together)
         while agree:
             agreeing.append(together.evidence)
@@ -209,7 +202,9 @@ def _by_input(together: Together) -> Evidence | None:
     def over(parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
         ends = [(part.start, part.start + part.size) for part in parts]
         lines = [together.line(k).over(*both) for k in numbers for both in ends]
-        return together.along(lines).settle(tries=1)
+        found = together.along(lines)
+        found.look_first()
+        return found
 
     found = over(parts, [0])
     wrong, left = _refused(found), question.affordable - LINES - EXAMPLES

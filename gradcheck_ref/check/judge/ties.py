@@ -22,10 +22,6 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS
 # decides nothing. Otherwise the jump is smaller than this part of the error.
 SMOOTH = 0.1
 
-# A sum that is right is settled at the first step, and one that is wrong at the second.
-# The third is for a step that reaches across a kink nearby.
-TRIES = 3
-
 
 class Parts(NamedTuple):
     """Slopes along lines of tied entries and along parts of them, (groups, outputs)."""
@@ -108,7 +104,7 @@ def _together(evidence: Evidence, sizes: Array, number: Array) -> Evidence:
     )
     claimed = question.claimed_along(lines)
     whole = Evidence(question, lines, claimed, lambda *_: room, question.rtol)
-    return whole.settle(tries=TRIES)
+    return whole.settle()
 
 
 def _tell(whole: Evidence, number: int, column: int) -> None:
@@ -134,12 +130,12 @@ def _compare(whole: Evidence, first: Array, needed: Array) -> Parts:
     """Compare slopes along lines of tied entries with those along their parts, where needed."""
     question, found = whole.question, Parts(*np.zeros((2, *whole.claimed.shape), bool))
     for k in np.flatnonzero(needed).tolist():
-        lines, step = _divided(whole.lines[k], first), float(whole.best.step[k].min())
-        if len(lines) > question.affordable or not np.isfinite(step):
+        lines = _divided(whole.lines[k], first)
+        if len(lines) > question.affordable or not np.isfinite(whole.best.step[k]).any():
             continue
         nothing = np.zeros((len(lines), whole.claimed.shape[1]))
         parts = Evidence(question, lines, nothing, lambda *_, least=nothing: least, 0.0)
-        parts.measure(np.arange(len(lines)), np.full(len(lines), step))
+        parts.look_at(int(whole.best.start[k].max()))
         for kind, values in zip(found, _sums(parts), strict=True):
             kind[k] = values
     return found
@@ -171,9 +167,8 @@ def _divided(line: Line, first: Array) -> list[Line]:
 
 def _sums(divided: Evidence) -> Parts:
     """Compare the slopes along each divided line with the sums of those along its two halves."""
-    assert divided.samples is not None
     count, at, question = len(divided.lines), divided.best, divided.question
-    turn = np.sign(divided.samples.values[:, :, -1].sum(axis=1) - 2 * question.ask.here)
+    turn = np.sign(divided.table.nearest().sum(axis=1) - 2 * question.ask.here)
 
     def both(values: Array) -> tuple[Array, Array]:
         """Return the values of the divided lines, and the sums over their halves."""

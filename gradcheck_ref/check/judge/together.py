@@ -15,9 +15,10 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
-from gradcheck_ref.check.judge.settle import Evidence, axes, first_step
+from gradcheck_ref.check.judge.settle import Evidence, axes
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
+from gradcheck_ref.check.measure.ladder import WIDE
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
@@ -28,8 +29,9 @@ from gradcheck_ref.structure.units import PIECE
 LINES = 20
 
 # T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
-# kinks, is measured again with a step CLOSER times shorter, six times at most.
-WORSE, CLOSER = 20.0, 3.0
+# kinks, is measured again so many rungs closer to x: the steps are 2.6, 18, 320 and 5,800 times
+# shorter.
+WORSE, CLOSER, BENT = 4.0, (2, 6, 12, 18), 4.0
 
 
 def beside_claims(question: Question) -> Question:
@@ -76,8 +78,9 @@ class Together:
 
     @property
     def refused(self) -> Array:
-        """Which claims along lines are refused, (lines, outputs)."""
-        return self.evidence.ruling.refused
+        """Which claims along lines are refused, by the sharpest window, too, (lines, outputs)."""
+        sides = np.abs(self.evidence.residual) <= self.evidence.best.bar
+        return np.asarray(self.evidence.ruling.refused & ~sides)
 
     @property
     @QUIETLY
@@ -143,46 +146,66 @@ class Together:
         """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
         if not have and count and self.question.affordable:
-            self.evidence = self.along([self.line(0)]).settle()
+            self.evidence = self.along([self.line(0)])
+            self.evidence.look_first()
+            for look in (self.evidence.look_beside, self.evidence.look_between):
+                if not (self._bars.min(axis=0) <= self.target).all():
+                    look()
             have = 1
         while 0 < have < count:
             # Lines across kinks need about three: a few good lines are better than many bad.
             self.question.return_to_x()  # now, because it is an evaluation, too
-            once = self.evidence.looks.count(have - 1) <= 1
+            once = self.evidence.table.looks[have - 1] <= 3
             most = have + math.ceil(self.question.affordable / (1 if once else 3))
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break
-            step, new = self._step, np.arange(have, have + len(more.lines))
+            start, stride = self._sharpest
             self.evidence = self.evidence.joined([more])
-            self.evidence.measure(new, np.full(new.size, step))
-            self._shorten_steps()
+            new = np.arange(len(self.evidence.lines)) >= have
+            self.evidence.look(self.evidence.table.window(start, stride) & new[:, None])
+            self._look_closer(start, stride)
             have = len(self.evidence.lines)
 
     @property
-    def _step(self) -> float:
-        """The step with the shortest error bar along the first line, for a typical output."""
-        best = self.evidence.best
-        seen = best.step[0][np.isfinite(best.bar[0])]
-        return float(np.median(seen)) if seen.size else first_step(self.question)
+    @QUIETLY
+    def _bars(self) -> Array:
+        """The bars that other lines may have in each window of the first, (windows, outputs).
 
-    def _shorten_steps(self) -> None:
-        """Measure lines with far longer error bars than the others again, with shorter steps.
+        They may bend more than the first does, but noise is alike along all of them.
+        """
+        seen = self.evidence.witnesses.at(np.index_exp[:, 0])
+        return np.asarray(seen.rounding + BENT * (seen.truncation + seen.kink))
+
+    @property
+    @QUIETLY
+    def _sharpest(self) -> tuple[int, int]:
+        """First rung and stride of the window that is sharpest for a typical output."""
+        bars = self._bars / self._bars.min(axis=0)
+        bars = bars[:, np.isfinite(bars).all(axis=0)]
+        if not bars.size:
+            return int(self.question.noise.pilots.first.max()), WIDE
+        trial, seen = np.median(bars, axis=1).argmin(), self.evidence.witnesses
+        start, end = int(seen.start[trial, 0, 0]), int(seen.end[trial, 0, 0])
+        return start, (end - start) // 2
+
+    def _look_closer(self, start: int, stride: int) -> None:
+        """Look through shorter windows along lines with far longer error bars than the others.
 
         They cross kinks. If a claim is refused, a bar that is short compared with its error is
         enough.
         """
-        steps = np.full(len(self.evidence.lines), self._step)
-        for _ in range(6):
+        for shorter in CLOSER:
             best = self.evidence.best
             enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
             off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
-            kinks = best.too_long & ~(best.bar <= np.fmax(enough, off))
-            worse = np.flatnonzero(kinks.any(axis=1))[: self.question.affordable]
-            if not worse.size:
+            closest = self.evidence.witnesses.take(self.evidence.witnesses.start.argmax(axis=0))
+            kinks = closest.too_long & ~(best.bar <= np.fmax(enough, off))
+            worse = kinks.any(axis=1)
+            if not worse.any() or not self.question.affordable:
                 break
-            steps[worse] /= CLOSER
-            self.evidence.measure(worse, steps[worse])
+            closer = self.evidence.table.window(start + shorter, stride)
+            self.evidence.look(closer & worse[:, None])
 
     # --- what it proves ---------------------------------------------------------------------------
 

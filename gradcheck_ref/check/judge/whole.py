@@ -252,7 +252,7 @@ class Group:
         """Whether the square of the error is surely larger than this."""
         _, high = self.seen.quantiles
         least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
-        return least >= math.sqrt(high * refused)
+        return least > 0 and least >= math.sqrt(high * refused)
 
     @QUIETLY
     def _whole(self, squares: Sequence[Square], wrong: Sequence[Any], effects: Any = None) -> Whole:
@@ -301,9 +301,9 @@ def has_few_digits(question: Question) -> bool:
     noise = question.noise
     if question.ask.precision >= SIXTEEN_BITS:
         return True
-    noisy = (noise.levels[-1] > noise.quiet) & ~noise.random
+    noisy = (noise.level > noise.quiet) & ~noise.random
     fewer = noise.eps > np.fmax(noise.ask.inputs.eps, noise.ask.outputs.eps.max(initial=0.0))
-    return bool((noisy | fewer | (noise.jump > 0)).any())
+    return bool((noisy | fewer | (noise.stairs > 0)).any())
 
 
 def decides(question: Question) -> bool:
@@ -313,7 +313,8 @@ def decides(question: Question) -> bool:
         return False
     if question.limited and question.most - question.ask.evaluations < LEAST:
         return False
-    return bool(question.ask.precision > SHORT or (noise.jump > 0).any() or noise.short.any())
+    few = (noise.stairs > 0) | noise.rounded
+    return bool(question.ask.precision > SHORT or few.any())
 
 
 def rounded_claims(question: Question, wholes: Sequence[Whole]) -> dict[str, float]:

@@ -7,30 +7,19 @@ smaller from order to order, while those of noise do not (Hamming; Moré and Wil
 
 import math
 import sys
-from collections.abc import Sequence
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.decimals import digits_shown, step_between
-from gradcheck_ref.check.measure.lines import Line
+from gradcheck_ref.check.measure.pilot import fly, no_pilots
 
-# Seven points, a millionth of x apart or, if f turns between them, a billionth: a smooth f has no
-# fourth difference there. Many bits make rounding vary between points; x + distance is exact.
+# The values in a table that shows the noise of a product of the claim.
 TABLE_POINTS = 7
-DISTANCES = 91672413 * 2.0**-46, 89523 * 2.0**-46
 
-# The chance that two draws of noise are both 1000 times smaller than its standard deviation is one
-# in a million. So a line whose samples are that quiet does not have the noise of the table.
-QUIETER = 1e3
-
-# Noise above this fraction of f is no rounding, except to very few digits: f has branches.
-BRANCHES = 1e-3
-
-# Noise does not depend on the distance of the points. If it fades by more than this from the first
-# table to the closer one, it is a feature of f.
-FADES = 30.0
+# The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
+BITS = 24, 11, 8
 
 # Noise above this many roundings of f is more than rounding: it is measured, and reported as noise.
 NOISY = 100.0
@@ -40,17 +29,16 @@ QUIETLY = np.errstate(all="ignore")
 
 
 class Noise:
-    """The noise of every output, as a table of values shows it, and what else its values show.
+    """The noise of every output, as the pilots show it, and what else its values show.
 
     Parameters
     ----------
     ask : Ask
-        Calls f: 7 times if the noise is measured, or 13.
+        Calls f.
     seed : int
-        Seed for the direction of the measurement.
+        Seed for the lines of the pilots.
     most : float
-        Maximum number of evaluations in the check. If none is left, each bar has the noise that
-        the samples show, and the reported noise is rounding.
+        Maximum number of evaluations in the check.
 
     Attributes
     ----------
@@ -58,8 +46,8 @@ class Noise:
         The precision of the outputs: that of their dtype, or of a shorter one that all values fit.
     common : ndarray, shape (outputs,)
         The step between the values of an output, if all are whole multiples of one; else 0.
-    stairs : ndarray, shape (outputs,), or None
-        The size of the stairs that a long look has found, or 0; None if there was no long look.
+    pilots : Pilots
+        The noise, the stairs and the best steps along a line over each input.
     changed, short : ndarray of bool, shape (outputs,)
         Which outputs have ever had a value other than that at x, and which have only had values
         that fit a shorter dtype than their own.
@@ -68,31 +56,25 @@ class Noise:
     def __init__(self, ask: Ask, seed: int, most: float = math.inf) -> None:
         self.ask, self.seed, self.most = ask, seed, most
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
-        self.tables: list[Array] = []  # values at equidistant points, the wider table first
-        self.measured: list[Array] = []  # the noise in each table
+        self.pilots = no_pilots(ask)
         self.common = np.zeros(ask.here.shape)
-        self.stairs: Array | None = None
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
-        self._fits = np.ones((2, ask.here.size), bool)  # all values so far: float32, float16
+        self._fits = np.ones((len(BITS), ask.here.size), bool)  # all values so far
         self._seen: list[Array] = []
+        self._asked_again = False
 
     # --- what is known ----------------------------------------------------------------------------
 
     @property
+    def stairs(self) -> Array:
+        """The size of the stairs of f that a pilot has found; 0 if there are none."""
+        return self.pilots.stairs
+
+    @property
     def resolution(self) -> Array:
         """The step between values of an output, or the size of its stairs; 0 if there are none."""
-        return np.fmax(self.common, self.jump)
-
-    @property
-    def jump(self) -> Array:
-        """The size of the stairs that only a long look shows; 0 if there are none."""
-        return np.zeros(self.ask.here.shape) if self.stairs is None else self.stairs
-
-    @property
-    def distances(self) -> list[float]:
-        """The distances of the points in the tables."""
-        return [max(one, 8 * self.ask.inputs.eps) for one in DISTANCES]
+        return np.fmax(self.common, self.stairs)
 
     @property
     @QUIETLY
@@ -104,41 +86,22 @@ class Noise:
     @QUIETLY
     def quiet(self) -> Array:
         """The largest noise that counts as rounding: of f, or of x if f is near 0."""
-        floor = self.floor
-        if self.tables:
-            moved = np.abs(self.tables[0][-1] - self.tables[0][0]) / self.distances[0]
-            floor = np.fmax(floor, self.eps * moved)
-        return NOISY * floor
+        return np.asarray(NOISY * np.fmax(self.floor, 0.3 * self.eps * self.pilots.size))
 
     @property
     def least(self) -> Array:
-        """The noise that is known without a table: rounding, or what a second call showed."""
+        """The noise that is known without a pilot: rounding, or what a second call showed."""
         return np.maximum(self.floor, self.ask.nondeterminism)
 
     @property
-    def levels(self) -> Array:
-        """The standard deviation of the noise in each table, (tables, outputs)."""
-        least = self.least
-        if not self.tables:
-            return least[None]
-        known = np.array(self.measured)
-        if len(known) > 1:  # at very close points a float32 inside f may not change at all
-            still = (np.diff(self.tables[1], axis=0) == 0).mean(axis=0) > 0.3
-            known[1] = np.where(still | np.isnan(known[1]), known[0], known[1])
-        return np.maximum(np.where(np.isfinite(known), known, 0.0), least)
-
-    @property
-    def noisy_within(self) -> Array:
-        """How far from x f was seen to be noisy, in units of x; 0 if it was not."""
-        if not self.tables:
-            return np.zeros(self.ask.here.shape)
-        extent = (TABLE_POINTS - 1) * self.distances[0]
-        return np.where(self.levels[-1] > self.quiet, extent, 0.0)
+    def level(self) -> Array:
+        """The standard deviation of the noise of each output, where the pilots look first."""
+        return np.maximum(self.pilots.loudest, self.least)
 
     @property
     def typical(self) -> float:
         """The noise of the noisiest output."""
-        return float(self.levels[0].max(initial=0.0))
+        return float(self.level.max(initial=0.0))
 
     @property
     def random(self) -> Array:
@@ -148,7 +111,7 @@ class Noise:
         A change as small as rounding comes from sums in another order, as on a GPU.
         """
         changed = self.ask.nondeterminism > self.quiet
-        return np.asarray(changed | (changed.any() & (self.levels[-1] > self.quiet)))
+        return np.asarray(changed | (changed.any() & (self.level > self.quiet)))
 
     @property
     def rounded(self) -> Array:
@@ -164,50 +127,6 @@ class Noise:
         some = [values.reshape(-1)[:60] for values in self._seen]
         return digits_shown(np.concatenate(some)) if some and not short else 0
 
-    def level(
-        self, lines: Sequence[Line], steps: Array, jumps: Array, draws: Array, moves: Array
-    ) -> Array:
-        """Return the noise of samples, (looks, outputs).
-
-        Parameters
-        ----------
-        lines, steps : sequence of Line, and ndarray, shape (looks, 1)
-            The line of each look, and its longest step.
-        jumps, draws : ndarray, shape (looks, outputs)
-            The noise that would explain the jump of the slope in a look, and the noise that would
-            explain all its disagreement.
-        moves : ndarray, shape (looks, outputs)
-            How far f moves in a look. If that is less than the noise, a quiet look proves nothing:
-            it may lie in one stair of a staircase, unless the noise is too large for one.
-        """
-        levels = self.levels
-        if not self.tables:
-            # Most lines may be silent by chance, and equal noise on both sides shows no jump.
-            largest = np.where(np.isfinite(jumps), jumps, 0.0).max(axis=0, initial=0.0)
-            return np.asarray(np.fmax(np.fmax(levels[0], largest), draws))
-        # A table that is wider than the step tells the rounding of f there, and no more. The others
-        # give a mean.
-        units = np.array([line.unit for line in lines])[:, None]
-        fits = np.array([one * units <= steps for one in self.distances[: len(levels)]])
-        mean = np.sum(fits * levels[:, None], axis=0) / fits.sum(axis=0)
-        rounding = np.where(levels[-1] <= self.quiet, levels[-1], self.least)
-        level = np.where(fits.any(axis=0), mean, rounding)
-        shows = (moves > level) | (level > BRANCHES * np.abs(self.ask.here))
-        quiet = (draws > 0) & (QUIETER * draws < level) & shows
-        return np.asarray(np.where(quiet, draws, level))
-
-    def fading_step(self, line: Line) -> float:
-        """Return a step along a line that is so short that the noise fades; 0 if it does not."""
-        return 4 * self.distances[1] * line.unit if self.fades else 0.0
-
-    @property
-    def fades(self) -> bool:
-        """Whether the noise of an output fades in the closer table."""
-        if len(self.tables) < 2:
-            return False
-        far, near = self.levels
-        return bool(((FADES * near <= far) & (far > self.quiet)).any())
-
     # --- how it is learned ------------------------------------------------------------------------
 
     @QUIETLY
@@ -219,16 +138,15 @@ class Noise:
         self.changed |= (np.isfinite(values) & (values != self.ask.here)).any(axis=0)
         if sum(kept.size for kept in self._seen) < 2**16:
             self._seen.append(values)
-        for fits, short in zip(self._fits, map(np.dtype, ("f4", "f2")), strict=True):
-            if fits.any():
-                fits &= ((values == values.astype(short)) | np.isnan(values)).all(axis=0)
+        parts, moves = np.frexp(values)[0], np.fmin.reduce(values) < np.fmax.reduce(values)
+        for fits, bits in zip(self._fits, BITS, strict=True):
+            fits &= ((parts * 2.0**bits % 1 == 0) | np.isnan(parts)).all(axis=0)
             if not fits.any():
-                return  # a value that does not fit in float32 does not fit in float16 either
+                return  # what has more bits than a float32 has more than the others, too
             # A constant value proves nothing: it may be a round number, such as 0 or 1. Nor do
             # values with half of the bits or fewer, such as a few roundings of a larger number.
-            moves = np.fmin.reduce(values, axis=0) < np.fmax.reduce(values, axis=0)
-            long = np.frexp(values)[0] * 2.0 ** (np.finfo(short).nmant // 2) % 1 > 0
-            eps = np.where(fits & moves & long.any(axis=0), np.finfo(short).eps, 0.0)
+            long = parts * 2.0 ** max((bits - 1) // 2, 5) % 1 > 0
+            eps = np.where(fits & moves & long.any(axis=0), 2.0 ** (1 - bits), 0.0)
             self.short |= eps > self.eps
             self.eps = np.maximum(self.eps, eps)
 
@@ -238,27 +156,30 @@ class Noise:
         self.common = step_between(np.concatenate([self.ask.here[None], *self._seen]))
         return bool((self.common != before).any())
 
-    def measure(self) -> bool:
-        """Measure the noise, unless that was done before; return whether there is a new estimate.
+    def ask_again(self) -> bool:
+        """Learn more because a claim is not settled; return whether there is news.
 
-        Cost: 7 evaluations, or 13 if f is noisy.
+        Cost: 1 evaluation at the first time: if f is random, it is another draw of its noise.
         """
-        if self.tables:
-            return False
-        cost = TABLE_POINTS - 1
-        ray = Line(self.ask.inputs, 0, self.ask.inputs.size, (self.seed,), None, True)
-        for distance in self.distances:
-            # If there are few evaluations, at least half of them are for slopes.
-            if self.ask.evaluations + cost > self.most or cost >= self.most // 2:
-                break
-            points = self.ask.many([(ray, k * distance) for k in range(1, TABLE_POINTS)])
-            self.tables.append(np.concatenate([self.ask.here[None], points]))
-            self.measured.append(noise_of(self.tables[-1]))
-            if (self.levels[-1] <= self.quiet).all():
-                break
-        if self.tables and self.ask.evaluations < self.most:
-            self.ask.forward()  # if f is random, this is another draw of its noise
-        return bool(self.tables)
+        news = self.find_resolution()
+        if not self._asked_again and self.ask.evaluations < self.most:
+            self._asked_again, before = True, self.ask.nondeterminism
+            self.ask.forward()
+            news |= bool((self.ask.nondeterminism != before).any())
+        return news
+
+    def fly(self, few: bool) -> None:
+        """Send pilots, if at least half of the evaluations are left for slopes.
+
+        Cost: 10 evaluations for each, or 16 if f is noisy, and up to 40 more if it has stairs.
+        """
+        room = int(min(self.most // 2 - self.ask.evaluations, 1e9))
+        if not self.ask.inputs.size:
+            return
+        found = fly(self.ask, self.eps, (self.seed, 2), few, room, self.notice)
+        if found:
+            self.pilots = found
+            self.changed |= found.stairs > 0
 
 
 @QUIETLY

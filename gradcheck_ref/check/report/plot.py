@@ -95,7 +95,7 @@ def _scale(axis: Any, values: Array) -> None:
         axis.set_yscale("symlog", linthresh=around_zero, linscale=2)
         # There is room for three ticks on each side of zero.
         first, last = np.floor(np.log10([around_zero, sizes.max()]))
-        decades = 10.0 ** np.arange(last, first + 0.5, -max(1, (last - first) // 3))
+        decades = 10.0 ** np.arange(last, first + 0.5, -max(1, np.ceil((last - first) / 3)))
         axis.set(xticks=[*-decades, 0, *decades], yticks=[*-decades, 0, *decades])
         axis.minorticks_off()
     axis.plot(np.sort(values), np.sort(values), color="0.6", linewidth=1, zorder=1)

@@ -113,7 +113,7 @@ class Report:
     >>> bool(report), report.verdict, report.reason, report.compared
     (True, 'pass', 'ok', 3)
     >>> print(report.text(80))
-    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (31
+    PASS  x: all 3 entries agree, using less than 1 % of the allowed error (30
           evaluations, seed 0)
     >>> report = check_gradient(lambda x: np.sum(x**3), x, 3 * x)  # the square was forgotten
     >>> bool(report), report.verdict, report.reason
@@ -363,9 +363,9 @@ class Report:
         >>> report = check_gradient(lambda a, b: np.sum(a**2) + 2 * b, x, grads)
         >>> print(report.table(80))  # doctest: +ELLIPSIS +NORMALIZE_WHITESPACE
         entry   error   analytic  numeric      +-  allowed  ratio    by  step  verdict
-        a[1]        2      6.000    4.000  ...e-12    4e-6  5.0e5  rtol  6e-3  fail (2/2)
-        b      <...e-13    2.000    2.000  ...e-13    2e-6  <0.01  rtol  0.01  pass
-        48 evaluations, noise of f ...e-16, rtol 1e-6, atol by scale, seed 0
+        a[1]        2      6.000    4.000  ...e-1...  4e-6  5.0e5  rtol   0.7  fail (2/2)
+        b      <...e-1...  2.000    2.000  ...e-1...  2e-6  <0.01  rtol     1  pass
+        43 evaluations, noise of f ...e-1..., rtol 1e-6, atol by scale, seed 0
         """
         width = fitting(width)
         rows = [pair_row(self, pair) for pair in self.ranked]

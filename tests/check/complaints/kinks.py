@@ -112,7 +112,7 @@ ROWS = [
         "the loss clips probabilities, its gradient does not, and checks fail now and then",
         check_gradient, lambda scores: -np.log(np.clip(softmax(scores), 1e-10, None)[0]),
         np.array([-30.0, 1.0, 2.0]), of_loss,
-        "fail", "f is flat here (a dead unit, a clipped or a rounded value)"),
+        "fail", "every slope along scores is 0 here, but the claim is not 0"),
     Complaint("analytic 1e-12, numeric 0", "karpathy/neuraltalk issue 19",
         "VAL SMALL WARNING for words that hardly matter",
         check_gradient, lambda scores: 10 - np.log(softmax(scores)[0]),

@@ -43,7 +43,7 @@ def beside_a_kink(distance):
         return np.abs(x - at).sum() + (x**2).sum()
 
     left = {"the other side": 1 + 2 * X}
-    want = "unsure:kink" if distance < 1e-8 else "pass"  # that is too close for a step between
+    want = "unsure" if distance < 1e-8 else "pass"  # no step is between, but in noise
     right = lambda x: np.sign(x - at) + 2 * x  # noqa: E731
     name = f"a kink {distance:g} away"
     # In other units the first steps are others, and more of them may be on this side of the kink.
@@ -189,6 +189,7 @@ ROWS = [
     *(beside_a_kink(distance) for distance in (1e-3, 1e-6, 1e-9)),
     Row("a branch 1e-2 away", lambda x: np.where(x > X + 1e-2, 3 * x, x**2).sum(), X, 2 * X,
         wrong={"of the other branch": 3 + 0 * X}),
+    # wrong today: in float32 the slopes of the next pieces count as those of x.
     Row("a fine table of linear pieces", lambda x: np.sum(np.interp(x, GRID, np.sin(GRID))), X,
         of_table),
     *(table_on_a_pedestal(seed) for seed in range(2)),

@@ -138,9 +138,14 @@ def least_squares(size, away, **promised):
     return Row(f"least squares of {size}, {away:g} from the optimum", f, x, gradient, **promised)
 
 
-# A claim of almost 0 is right at an optimum, whatever its factor; the report says that.
+# A claim of almost 0 is right at an optimum, whatever its factor; the report says that. Of some,
+# long steps show that they are not.
 # wrong today: in other units it may be unsure where it passed.
-AT_REST = {"want": "unsure:zero pass", "hides": "unsure pass", "not_as": "x and f 2^17, f 2^17"}
+AT_REST = {
+    "want": "unsure:zero pass",
+    "hides": "unsure pass fail",
+    "not_as": "x and f 2^17, f 2^17",
+}
 
 
 def near_overflow(value, size=40):
@@ -178,7 +183,7 @@ ROWS = [
     Row("x of 1e-7", lambda x: np.sum(np.sin(x)), 1e-7 * X, np.cos, hides={"rolled": "pass"}),
     Row("x of 1e6", lambda x: np.sum(x**2), 1e6 * X, lambda x: 2 * x),
     Row("x of 1 to 1e15", lambda x: x @ x, [-3.1, 2e5, -4e9, 7e14],
-        lambda x: 2 * x, want="unsure", hides="unsure fail"),
+        lambda x: 2 * x, want="pass unsure", hides="unsure fail"),
     Row("time stamps", lambda x: np.sum(np.sin((x - 1.7e9) / 100)), 1.7e9 + 10 * X,
         lambda x: np.cos((x - 1.7e9) / 100) / 100),
     Row("pascals and metres", lambda x: np.sum(np.sin(x * PER_UNIT)), X / PER_UNIT,
