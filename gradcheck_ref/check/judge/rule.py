@@ -217,16 +217,13 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     rounded.
     """
     still = witnesses.state == State.FLAT
+    moves = np.where(~still & (witnesses.state < State.NOTHING), witnesses.step, np.inf)
+    still &= witnesses.step < moves.min(axis=0)
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
-    moves = ~still & (witnesses.state < State.NOTHING) & (witnesses.step < longest)
-    reach = np.where(
-        noise.changed,
-        0.0,
-        np.minimum(units / 4, leaves(witnesses) / CLEARLY**3),
-    )
-    far = longest >= np.maximum(CLEARLY * shortest, reach)
-    return np.asarray(far & ~moves.any(axis=0) & ~noise.rounded)
+    reach = np.minimum(units / 4, leaves(witnesses) / CLEARLY**3)
+    reach = np.where(noise.changed, 0.0, reach)
+    return np.asarray((longest >= np.maximum(CLEARLY * shortest, reach)) & ~noise.rounded)
 
 
 def leaves(witnesses: Witnesses) -> Array:
@@ -249,7 +246,7 @@ def _zero(
     size = np.where(witnesses.step <= units, witnesses.size, 0.0).max(axis=0)
     zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
     zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
-    zero = zero & (np.abs(witnesses.slope) <= bar)
+    zero = zero & (np.abs(witnesses.slope) <= bar) & ~witnesses.too_long
     zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
     limits = witnesses.too_long | (witnesses.step >= scales / 10)
@@ -286,7 +283,7 @@ def reasons(
     verdict, at, state = ruling.verdict, witnesses.take(ruling.chosen), witnesses.state
     unsure, nothing = verdict == UNSURE, ~np.isfinite(at.slope)
     zero = np.maximum(np.abs(at.slope), np.abs(claimed)) <= FAIL_BARS * at.bar
-    zero &= at.bar <= 128 * noise.eps * at.size / at.step
+    zero &= (at.bar <= 128 * noise.eps * at.size / at.step) & (noise.common == 0)
     still = state == State.FLAT
     # Flat at a step, although rounding could not hide there how f changes at longer ones.
     rough = (state == State.ROUGH) & nothing

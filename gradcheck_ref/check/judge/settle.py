@@ -95,7 +95,7 @@ class Evidence:
     rtol : float
         The relative tolerance.
     table : Table, optional
-        What was measured along the lines already.
+        Values along the lines that are known already.
     """
 
     def __init__(
@@ -266,7 +266,10 @@ class Evidence:
         """
         best, refused = self.best, self.ruling.refused
         sharp = refused & (np.abs(self.residual) > 6 * RATIO**3 * best.rounding)
-        shorter = (best.too_long | sharp).any(axis=1)
+        # Another still window shows that f is flat, and a longer one may leave the flat piece.
+        flat = (best.state == State.FLAT) & (self.claimed == 0) & self.question.noise.changed
+        flat |= self.ruling.verdict != UNSURE
+        shorter = (best.too_long | sharp).any(axis=1) | flat.all(axis=1)
         first = best.start.min(axis=1)
         start = np.where(shorter, first + APART, first - APART)
         start = np.where(start < self.table.top, first + APART, start)

@@ -116,8 +116,9 @@ class Noise:
     @property
     def rounded(self) -> Array:
         """Which outputs have fewer digits than their dtype; with less than three, it is a count."""
-        digits = (100 * self.resolution <= np.abs(self.ask.here)) & self.changed
-        return np.where(self.resolution > 0, digits, self.short)
+        step = np.where(self.common > 0, self.common, self.stairs)
+        digits = (100 * step <= np.abs(self.ask.here)) & self.changed
+        return np.where(step > 0, digits, self.short)
 
     @property
     def digits(self) -> int:

@@ -57,7 +57,7 @@ MOST_HALVED, HALVINGS = 3, 40
 SMALL = 1e-2
 
 # If the cheapest window costs more than this part of the slope, the pilot saw no slope.
-SEEN = 1e-2
+SEEN = 0.1
 
 
 class Pilots(NamedTuple):

@@ -164,7 +164,7 @@ def read(table: Table, noise: Noise) -> Witnesses:
     own = np.clip(np.nan_to_num(own, nan=np.inf), level / QUIETER_ALONG, level)
     level = np.where(several, np.maximum(own, noise.least), level)
     moved = np.abs(moves).max(axis=(1, 2))
-    shows = (moved > level) | ((level > BRANCHES * np.abs(here)) & (noise.stairs == 0))
+    shows = ((moved > level) | (level > BRANCHES * np.abs(here))) & (noise.stairs == 0)
     quiet = (draws > 0) & (QUIETER * draws < level) & np.isfinite(level) & shows
     level = weight * np.where(quiet, np.maximum(draws, noise.least), level)
     least = ROUNDING * np.maximum(eps * size, noise.common)

@@ -289,7 +289,9 @@ ROWS = [
         2 * X, not_as="bfloat16"),
     Row("an iteration that stops at 1e-4", lambda x: np.sum(fixed_point(x, 1e-4) ** 2), X3,
         of_fixed_point, **A_SOLVER),
-    Row("steps that keep a tolerance of 1e-4", explicit_euler, [0.8, 0.3], of_euler, **A_SOLVER),
+    # Its jumps are so close to x that they may be taken for noise: then an error of 1 % is allowed.
+    Row("steps that keep a tolerance of 1e-4", explicit_euler, [0.8, 0.3], of_euler,
+        want="fail pass", hides={"an entry": "fail pass"}, not_as=", ".join(FORMS)),
     Row("an iteration that stops at 1e-13", lambda x: np.sum(fixed_point(x, 1e-13) ** 2), X3,
         of_fixed_point),
     *(
