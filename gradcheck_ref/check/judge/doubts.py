@@ -1,10 +1,7 @@
-"""Doubts about a fail: the rounding of the claim itself, and stairs of f.
+"""A doubt about a fail: the rounding of the claim itself.
 
-They turn *fail* into *unsure*, never into *pass*. Equal inputs are another doubt: see `ties`.
+It turns *fail* into *unsure*, never into *pass*. Equal inputs are another doubt: see `ties`.
 """
-
-from copy import copy
-from dataclasses import replace
 
 import numpy as np
 
@@ -12,18 +9,12 @@ from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUC
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.whole import SHORT
-from gradcheck_ref.check.measure.ladder import rung_at
-from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.pilot import no_pilots
-from gradcheck_ref.check.results import FAIL, PASS
+from gradcheck_ref.check.results import FAIL
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS, DRAWS = 4.0, 3
-
-# A step that hardly crosses a stair: stairs shorter than a hundredth of x show without a long look.
-BETWEEN_STAIRS = 2.0**-16
 
 
 @QUIETLY
@@ -58,23 +49,3 @@ def weigh_own_rounding(evidence: Evidence) -> None:
     if (wrong & (rounding > 0)).any():
         evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
         evidence.rejudge()
-
-
-def weigh_stairs(evidence: Evidence) -> None:
-    """Find out whether failing claims are the slope between two stairs of f, and allow for it.
-
-    A staircase is no reason to fail. Cost: 6 evaluations, if only a pilot shows its stairs.
-    """
-    question, fails = evidence.question, evidence.ruling.verdict == FAIL
-    inputs, noise = question.ask.inputs, copy(question.noise)
-    if not ((fails & (noise.stairs > 0)).any() and question.affordable):
-        return
-    noise.pilots = no_pilots(question.ask)
-    line = Line(inputs, 0, inputs.size, (question.seed,))
-    room = np.abs(line.direction).sum() * evidence.ruling.allowed.max(axis=0)
-    claimed = question.claimed_along([line])
-    between = Evidence(replace(question, noise=noise), [line], claimed, lambda *_: room, 0.0)
-    between.look_at(rung_at(BETWEEN_STAIRS))
-    literal = fails & (between.ruling.verdict == PASS)
-    evidence.doubts = evidence.doubts._replace(literal=literal)
-    evidence.rejudge()

@@ -61,9 +61,8 @@ class Doubts(NamedTuple):
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
-    literal: Array | bool = False  # where the claim is the slope of f between two of its stairs
     refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
-    excluded: Array | bool = False  # where random lines exclude an error as large as this
+    excluded: Array | bool = False  # where another measurement contradicts that it is wrong
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -147,7 +146,7 @@ def rule(
     # A claim of NaN is no number, so it fails wherever f can be measured.
     verdict[np.isnan(claimed) & (at.state <= State.OUTSIDE)] = FAIL
     verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
-    doubted = (doubts.tied | doubts.literal | doubts.excluded) & np.isfinite(claimed)
+    doubted = (doubts.tied | doubts.excluded) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     verdict = np.where(doubts.refuted, FAIL, verdict)
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
@@ -324,7 +323,7 @@ def reasons(
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & doubts.tied),
-        ("stairs", unsure & (doubts.literal | (doubts.tied & (claimed == 0)))),
+        ("stairs", unsure & doubts.tied & (claimed == 0)),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),
     ):
         reason[where] = name

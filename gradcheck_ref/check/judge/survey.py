@@ -126,8 +126,6 @@ def _together(question: Question) -> Findings:
     else:
         rows = unconfirmed[:affordable]
     on_axes = axes_of(question, rows, [together.suspects])
-    if agree:
-        together.exclude(on_axes)
     reached, certificate = int(np.count_nonzero(on_axes.reached)), None
     # If no example shows the mistake, report how closely lines measured the others.
     if reached < size and (agree or not (on_axes.ruling.verdict == FAIL).any()):

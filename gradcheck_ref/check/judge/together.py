@@ -220,18 +220,6 @@ class Together:
         return np.asarray(worst.max(axis=0, initial=0.0 if len(off) else np.inf))
 
     @QUIETLY
-    def exclude(self, on_axes: Evidence) -> None:
-        """Doubt each fail on an axis whose error is so large that these lines exclude it.
-
-        The lines agree with the claims, so steps along such an axis are too long for its slope.
-        """
-        error = np.abs(on_axes.residual) * on_axes.units[:, None]
-        corrected = np.isin(on_axes.rows, self.suspects.rows)[:, None]
-        excluded = (error > 2 * self.within()) & ~corrected
-        on_axes.doubts = on_axes.doubts._replace(excluded=excluded)
-        on_axes.rejudge()
-
-    @QUIETLY
     def unconfirmed(self) -> Array:
         """Return the coordinates whose allowed error is less than T.
 

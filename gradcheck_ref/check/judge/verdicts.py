@@ -11,7 +11,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
-from gradcheck_ref.check.judge.doubts import weigh_own_rounding, weigh_stairs
+from gradcheck_ref.check.judge.doubts import weigh_own_rounding
 from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.question import Question
@@ -32,7 +32,6 @@ def results_of(question: Question, findings: Findings) -> Results:
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
     still = list(_still(evidence))  # before other doubts spend the evaluations
     weigh_own_rounding(evidence)
-    weigh_stairs(evidence)
     ties = weigh_ties(evidence)
     findings = as_a_whole(question, findings)
     verdict, reason, jump = evidence.ruling.verdict.copy(), evidence.reasons(), 0.0
