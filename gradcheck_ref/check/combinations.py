@@ -16,11 +16,11 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.judge.doubts import FAR
 from gradcheck_ref.check.judge.localise import MORE_LINES
-from gradcheck_ref.check.judge.settle import axes
+from gradcheck_ref.check.judge.look import axes
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import LINES
-from gradcheck_ref.check.judge.verdicts import FAR
 from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import Noise
@@ -93,7 +93,8 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     single, rows = Noise(ask, question.seed, question.most), evidence.rows[wrong]
     along = [evidence.lines[row] for row in wrong.tolist()]
     table = Table(ask, along)
-    table.measure(table.window(evidence.best.start[wrong].max(axis=1)), 3 * len(along))
+    wanted = table.window(evidence.best.start[wrong].max(axis=1))
+    table, _ = table.asked(wanted, 3 * len(along))
     slopes = read(table, single).slope[0]
     ask.forward()  # the vjp is called next
     columns = set[int]()
@@ -109,7 +110,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     noise.fly(few=True)
     claims = question.claims.of(noise.ask).fill()
     instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
-    found = axes(instead, rows).settle()
+    found = axes(instead, rows).settled()
     if not (found.ruling.verdict == FAIL).any():
         return findings  # halving can go wrong if errors cancel
     return findings._replace(on_axes=found)

@@ -42,7 +42,7 @@ EDITS = [
     Edit("witnesses of the claim do not contradict", "judge/rule.py",
          "(sides & (between - off > TOUCHING * bars)).any(axis=0)", "np.zeros_like(found)"),
     Edit("coarser values count as smooth", "judge/rule.py", "STAIRS = 3e4", "STAIRS = 1e4"),
-    Edit("refusals are confirmed beside more noise", "judge/settle.py",
+    Edit("refusals are confirmed beside more noise", "judge/look.py",
          "VISIBLE, CLOSEST = 128.0", "VISIBLE, CLOSEST = 128.0 / 3"),
     Edit("more rounding is taken for zero", "judge/tolerance.py",
          "ROUNDING_LEFT = 256.0", "ROUNDING_LEFT = 768.0"),

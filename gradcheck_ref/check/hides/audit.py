@@ -12,16 +12,15 @@ Where
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.hides.code import identity
+from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.mistakes.gradient import Gradient
@@ -85,10 +84,7 @@ def plant(f: Callable[..., Any], findings: Findings) -> tuple[Planted, ...]:
 
 def _refuses(evidence: Evidence, more: Array) -> bool:
     """Whether the same witnesses refuse a changed claim."""
-    other = copy(evidence)
-    other.claimed = evidence.claimed + more
-    other.rejudge()
-    return bool(other.ruling.refused.any())
+    return bool(replace(evidence, claimed=evidence.claimed + more).ruling.refused.any())
 
 
 def _is_nothing(evidence: Evidence, more: Array) -> bool:

@@ -1,30 +1,58 @@
-"""A doubt about a fail: the rounding of the claim itself.
+"""The doubts about refused claims: facts that are gathered before the rule has the last word.
 
-It turns *fail* into *unsure*, never into *pass*. Equal inputs are another doubt: see `ties`.
+Most turn *fail* into *unsure*: the claim itself is rounded, entries of x are equal, or another
+measurement contradicts. Two decide more: a wrong sum of the claims for equal entries fails, and
+entries that noise hides pass with their input.
 """
+
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUCT
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
-from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.inputs import as_a_whole
+from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.judge.ties import judge_ties
 from gradcheck_ref.check.judge.whole import SHORT
+from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL
+from gradcheck_ref.structure.parts import Part
 
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS, DRAWS = 4.0, 3
 
+# A step, relative to x, that shows how f changes when all entries of an input move.
+FAR = 2.0**-3
+
+
+def doubted(question: Question, findings: Findings) -> Findings:
+    """Return the findings with all facts that may change a verdict.
+
+    Cost: none, unless claims are refused; see each doubt.
+    """
+    evidence = findings.on_axes
+    still = [*_still(evidence)]  # before other doubts spend the evaluations
+    evidence = evidence.given(own_rounding=_own_rounding(evidence))
+    evidence, ties = judge_ties(evidence)
+    findings = as_a_whole(question, findings._replace(on_axes=evidence, ties=ties))
+    return findings._replace(on_axes=findings.on_axes.given(ignored=_ignored(evidence, still)))
+
 
 @QUIETLY
-def weigh_own_rounding(evidence: Evidence) -> None:
-    """Measure the rounding of refused claims at points next to x, and allow for it."""
+def _own_rounding(evidence: Evidence) -> Array | float:
+    """Return the rounding of refused claims, as points next to x show it."""
     question, wrong = evidence.question, evidence.ruling.verdict == FAIL
     claims = question.claims
     columns = np.flatnonzero(wrong.any(axis=0))[:100]  # each is computed again, three times
     if not columns.size or claims.random:
-        return
+        return 0.0
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers of the size of x, or of 1, cancel.
     inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.units.max()))
@@ -46,6 +74,34 @@ def weigh_own_rounding(evidence: Evidence) -> None:
         sizes = np.array([max(1, part.size) for part in parts])
         typical = (shares / np.sqrt(sizes))[:, None] * lengths
         rounding = np.fmax(rounding, DEVIATIONS * typical[inputs.numbers_of(evidence.rows)])
-    if (wrong & (rounding > 0)).any():
-        evidence.doubts = evidence.doubts._replace(own_rounding=rounding)
-        evidence.rejudge()
+    return np.where(wrong.any(), rounding, 0.0)
+
+
+def _still(evidence: Evidence) -> Iterator[Part]:
+    """Yield the inputs that never change f, although a claimed gradient is not zero.
+
+    Cost: 1 evaluation for each.
+    """
+    question, state = evidence.question, evidence.witnesses.state
+    ask, fails = question.ask, _fails(evidence)
+    still, no_slope = state == State.FLAT, state > State.ROUGH
+    unmoved = still.any(axis=0) & (still | no_slope).all(axis=0)
+    for part in ask.inputs.parts.values():
+        mine = part.holds(evidence.rows)
+        if not (fails[mine].any() and unmoved[mine].all()):
+            continue
+        # All entries together may change f, as only the largest changes a max.
+        line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
+        if ask.evaluations < question.most and (ask.many([(line, FAR)]) == ask.here).all():
+            yield part
+
+
+def _ignored(evidence: Evidence, still: Sequence[Part]) -> Array:
+    """Return which claims are about inputs that never change f."""
+    mine = [part.holds(evidence.rows) for part in still]
+    return np.asarray(np.any([np.zeros(len(evidence.rows), bool), *mine], axis=0)[:, None])
+
+
+def _fails(evidence: Evidence) -> Array:
+    """Return where a finite claim fails."""
+    return np.asarray((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed))

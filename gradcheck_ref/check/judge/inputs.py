@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import zero_regions
-from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
@@ -61,7 +61,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     right = (on_axes.ruling.verdict == PASS).all() and not _is_undecided(findings)
     deciding = not right and decides(question)
     if deciding:
-        _confirm(question, findings)
+        findings = findings._replace(on_axes=_confirmed(question, findings))
+        on_axes = findings.on_axes
     known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
     wrong = len(known) > 1 and (on_axes.ruling.verdict == FAIL).any()
     if not (deciding and (wrong or _is_undecided(findings))):
@@ -97,7 +98,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.ask.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
     few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
-    rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons()
+    rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons
     undecided = evidence.ruling.verdict == UNSURE
     kinks = (undecided & (reasons == "kink")).any(axis=1)
     for number in {*rows[kinks].tolist()} if not few else ():
@@ -108,12 +109,12 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
     hides = np.isin(reasons, HIDDEN_BY_STAIRS if few else HIDDEN)
     hidden = passes[rows][:, None] & hides & undecided
-    return findings._replace(hidden=hidden, inputs=tuple(known.values()))
+    return findings._replace(on_axes=evidence.given(whole=hidden), inputs=tuple(known.values()))
 
 
 @QUIETLY
-def _confirm(question: Question, findings: Findings) -> None:
-    """Doubt refused entries that another measurement of all of them contradicts.
+def _confirmed(question: Question, findings: Findings) -> Evidence:
+    """Return the evidence with a doubt where another measurement contradicts refused entries.
 
     Where f moves in stairs, the bars of a witness may be too short. Cost: about 100 evaluations, or
     up to 700 if a few lines do not tell.
@@ -124,12 +125,12 @@ def _confirm(question: Question, findings: Findings) -> None:
     fails &= ~wrong[question.ask.inputs.numbers_of(evidence.rows)][:, None]
     rows = np.flatnonzero(fails.any(axis=1))[:REFUSED]
     if not rows.size:
-        return
+        return evidence
     moves = np.isin(np.arange(question.size), evidence.rows[rows])
     group = Group(question, moves, end_of(question))
     again = group.judge()
     if not again or again[0].code == FAIL:
-        return
+        return evidence
     units = evidence.units[:, None]
     each = evidence.residual, evidence.best.slope, evidence.claimed
     lengths = (np.where(fails, one * units, 0.0)[rows] for one in each)
@@ -138,9 +139,7 @@ def _confirm(question: Question, findings: Findings) -> None:
     excluded = again[0].limit * size < error
     few = has_few_digits(question) or not group.chords.values.moves.any()
     hidden = few and (again[0].limit - again[0].error) * size > error
-    if excluded or hidden:
-        evidence.doubts = evidence.doubts._replace(excluded=evidence.doubts.excluded | fails)
-        evidence.rejudge()
+    return evidence.given(doubted=fails) if excluded or hidden else evidence
 
 
 # --- from what was measured anyway ----------------------------------------------------------------

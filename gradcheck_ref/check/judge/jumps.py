@@ -9,7 +9,7 @@ A kink, a sharp bend and a wave do not.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY

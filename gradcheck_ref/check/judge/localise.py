@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.settle import Evidence, axes_of
+from gradcheck_ref.check.judge.look import Evidence, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together
 from gradcheck_ref.check.measure.ladder import WIDE
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -87,10 +87,10 @@ def halve(together: Together) -> Array:
     first, second = line.halves()
     while first.start < first.stop and together.question.affordable:
         found = together.along([first])
-        found.look_at(start)
+        found = found.looked_at(start)
         is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
         if not is_sharp and together.question.affordable:
-            found.look_at(start + 2 * WIDE)
+            found = found.looked_at(start + 2 * WIDE)
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.together import Together
 from gradcheck_ref.check.judge.whole import Group, end_of
 from gradcheck_ref.check.measure.lines import Line
@@ -104,6 +104,5 @@ def _is_right(together: Together, part: Part, entries: Array, numbers: Iterable[
         Line(together.question.ask.inputs, start, stop, (together.question.seed, 4, k), packed)
         for k in numbers
     ]
-    found = together.along(lines)
-    found.look_first()
+    found = together.along(lines).looked_first()
     return not found.ruling.refused.any() and bool(np.isfinite(found.best.bar).all())

@@ -56,13 +56,15 @@ class Ruling(NamedTuple):
     flat: Array  # whether the claim passes because f does not change
 
 
-class Doubts(NamedTuple):
-    """Facts besides the witnesses of an entry: they never make a claim pass."""
+class Facts(NamedTuple):
+    """What is known of a claim besides the witnesses along its line; see `doubts`."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
     refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
-    excluded: Array | bool = False  # where another measurement contradicts that it is wrong
+    doubted: Array | bool = False  # where another measurement contradicts that it is wrong
+    ignored: Array | bool = False  # where f never changes with the whole input
+    whole: Array | bool = False  # where noise hides it, and its input is right as a whole
 
 
 def sharpest(witnesses: Witnesses) -> Array:
@@ -85,7 +87,7 @@ def rule(
     scales: Array,
     starved: Array,
     fades_at: Array,
-    doubts: Doubts,
+    facts: Facts,
 ) -> Ruling:
     """Judge the claims along some lines by all their witnesses.
 
@@ -105,17 +107,17 @@ def rule(
         Whether no evaluations were left for another witness.
     fades_at : ndarray of int, shape (lines,)
         The first rung where what looks like noise at longer steps is a feature of f.
-    doubts : Doubts
-        Facts besides the witnesses.
+    facts : Facts
+        What is known besides the witnesses.
     """
     bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
-    if len(accepts) == 1 and accepts.all() and not np.any(doubts.refuted):
+    if len(accepts) == 1 and accepts.all() and not np.any(facts.refuted):
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
-    refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + doubts.own_rounding
+    refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + facts.own_rounding
     # If no step of the size of x has a slope, longer ones have another.
     near = step <= FARTHEST * scales[:, None]
     refuses &= near | (near & np.isfinite(witnesses.slope)).any(axis=0)
@@ -146,9 +148,10 @@ def rule(
     # A claim of NaN is no number, so it fails wherever f can be measured.
     verdict[np.isnan(claimed) & (at.state <= State.OUTSIDE)] = FAIL
     verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
-    doubted = (doubts.tied | doubts.excluded) & np.isfinite(claimed)
+    doubted = (facts.tied | facts.doubted) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
-    verdict = np.where(doubts.refuted, FAIL, verdict)
+    verdict = np.where(facts.refuted, FAIL, verdict)
+    verdict[(verdict == UNSURE) & facts.whole] = PASS
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)
@@ -271,7 +274,7 @@ def reasons(
     claimed: Array,
     noise: Noise,
     starved: Array,
-    doubts: Doubts,
+    facts: Facts,
     out_of_reach: Array,
 ) -> Array:
     """Return the reason of each verdict, in the words of `Pair.reason`.
@@ -313,6 +316,8 @@ def reasons(
     for name, where in (
         ("wrong", verdict == FAIL),
         ("nonfinite", (verdict == FAIL) & ~np.isfinite(claimed)),
+        ("ignores-input", (verdict == FAIL) & np.isfinite(claimed) & facts.ignored),
+        ("whole", (verdict == PASS) & facts.whole),
         ("noise", unsure),
         ("kink", unsure & (at.too_long | nothing | jumps)),
         ("stairs", unsure & stairs & (~jumps | ((claimed == 0) & moves.any(axis=0)))),
@@ -322,8 +327,8 @@ def reasons(
         ("step-underflow", unsure & out_of_reach),
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
-        ("kink", unsure & doubts.tied),
-        ("stairs", unsure & doubts.tied & (claimed == 0)),
+        ("kink", unsure & facts.tied),
+        ("stairs", unsure & facts.tied & (claimed == 0)),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),
     ):
         reason[where] = name

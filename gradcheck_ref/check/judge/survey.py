@@ -13,10 +13,10 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.localise import find_wrong_entry
+from gradcheck_ref.check.judge.look import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions, zero_regions
-from gradcheck_ref.check.judge.settle import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
@@ -66,7 +66,7 @@ class Findings(NamedTuple):
     by_input: Evidence | None = None  # lines over each input, if lines over all disagree
     others: Evidence | None = None  # random lines over the inputs that these do not refuse
     inputs: tuple[Whole, ...] = ()  # the error of each input as a whole, if that is known
-    hidden: Array | bool = False  # which undecided entries pass with their input as a whole
+    ties: Evidence | None = None  # lines along which equal entries move together
     looks: Mapping[int, Looks] = MappingProxyType({})  # lines over each input that is wrong
     regions: tuple[Region, ...] = ()  # where an input is wrong, if all else is right
 
@@ -79,7 +79,7 @@ def explore(question: Question) -> Findings:
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
     question.noise.fly(size <= ALL_AXES)
     if size <= min(ALL_AXES, question.affordable):
-        return Findings(axes(question, np.arange(size)).settle())
+        return Findings(axes(question, np.arange(size)).settled())
     return _together(beside_claims(question))
 
 
@@ -200,9 +200,7 @@ def _by_input(together: Together) -> Evidence | None:
     def over(parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
         ends = [(part.start, part.start + part.size) for part in parts]
         lines = [together.line(k).over(*both) for k in numbers for both in ends]
-        found = together.along(lines)
-        found.look_first()
-        return found
+        return together.along(lines).looked_first()
 
     found = over(parts, [0])
     wrong, left = _refused(found), question.affordable - LINES - EXAMPLES

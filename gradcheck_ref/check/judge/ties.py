@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.settle import Evidence
+from gradcheck_ref.check.judge.look import Evidence, along
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
@@ -31,12 +31,12 @@ class Parts(NamedTuple):
 
 
 @QUIETLY
-def weigh_ties(evidence: Evidence) -> Evidence | None:
+def judge_ties(evidence: Evidence) -> tuple[Evidence, Evidence | None]:
     """Judge claims for equal entries by their sum, if f has no derivative because they are equal.
 
     If the sum may be right, an entry that fails on its axis is in doubt. If the sum is wrong, the
     entries at a kink fail, and so do those that pass because f is flat along their axes. Returns
-    what was measured along the lines of tied entries, or None.
+    the evidence with these facts, and what was measured along the lines of tied entries, or None.
 
     Cost: none, unless there is such an entry and another one is equal to it. Then 6 evaluations or
     more for each such number, and 18 or more if one of its entries fails or the sum is wrong.
@@ -44,10 +44,10 @@ def weigh_ties(evidence: Evidence) -> Evidence | None:
     verdict, best = evidence.ruling.verdict, evidence.best
     flat, kinked = best.state == State.FLAT, best.jump > 0
     failing = (verdict == FAIL) & np.isfinite(evidence.claimed)
-    hidden = (flat & (verdict == PASS)) | (evidence.reasons() == "kink")
+    hidden = (flat & (verdict == PASS)) | (evidence.reasons == "kink")
     sizes, number = _tied(evidence, (failing | hidden).any(axis=1))
     if not sizes.size:
-        return None
+        return evidence, None
 
     def its(groups: Array) -> Array:
         """Return for each row whether it is true for its group; false for a row without one."""
@@ -67,12 +67,10 @@ def weigh_ties(evidence: Evidence) -> Evidence | None:
     doubted |= its(~parts.known) & (its(right) | flat | kinked)
     tied = failing & doubted & its(~wrong)
     refuted = hidden & its(wrong & parts.apart & ~fails)
-    evidence.doubts = evidence.doubts._replace(tied=tied, refuted=refuted)
-    evidence.rejudge()
     if refuted.any():
         row, column = np.argwhere(refuted)[0].tolist()
         _tell(whole, int(number[row]), column)
-    return whole
+    return evidence.given(tied=tied, refuted=refuted), whole
 
 
 def _tied(evidence: Evidence, wanted: Array) -> tuple[Array, Array]:
@@ -103,8 +101,7 @@ def _together(evidence: Evidence, sizes: Array, number: Array) -> Evidence:
         ]
     )
     claimed = question.claimed_along(lines)
-    whole = Evidence(question, lines, claimed, lambda *_: room, question.rtol)
-    return whole.settle()
+    return along(question, lines, claimed, lambda *_: room, question.rtol).settled()
 
 
 def _tell(whole: Evidence, number: int, column: int) -> None:
@@ -134,8 +131,8 @@ def _compare(whole: Evidence, first: Array, needed: Array) -> Parts:
         if len(lines) > question.affordable or not np.isfinite(whole.best.step[k]).any():
             continue
         nothing = np.zeros((len(lines), whole.claimed.shape[1]))
-        parts = Evidence(question, lines, nothing, lambda *_, least=nothing: least, 0.0)
-        parts.look_at(int(whole.best.start[k].max()))
+        parts = along(question, lines, nothing, lambda *_, least=nothing: least)
+        parts = parts.looked_at(int(whole.best.start[k].max()))
         for kind, values in zip(found, _sums(parts), strict=True):
             kind[k] = values
     return found

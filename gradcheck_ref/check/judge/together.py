@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.look import Evidence, along, axes
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
-from gradcheck_ref.check.judge.settle import Evidence, axes
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
 from gradcheck_ref.check.measure.ladder import WIDE
@@ -104,9 +104,7 @@ class Together:
         def allowance(lines: Evidence, slopes: Array, bars: Array) -> Array:
             return np.broadcast_to(target, lines.claimed.shape)
 
-        return self._corrected(
-            Evidence(question, lines, question.claimed_along(lines), allowance, 0.0)
-        )
+        return self._corrected(along(question, lines, question.claimed_along(lines), allowance))
 
     def narrow(self, left: Array) -> None:
         """From here on, move only the coordinates that lines have not confirmed.
@@ -126,18 +124,18 @@ class Together:
         have chosen the entry.
         """
         self.suspects = suspects
-        self._corrected(self.evidence).rejudge()
+        self.evidence = self._corrected(self.evidence)
 
     def _corrected(self, evidence: Evidence) -> Evidence:
         """Take the errors of the suspects out of the claims along the lines that move them."""
-        suspects = self.suspects
+        suspects, claimed = self.suspects, evidence.claimed.copy()
         wrong = (suspects.ruling.verdict == FAIL) & np.isfinite(suspects.residual)
         errors = np.where(wrong, suspects.residual, 0.0)
-        for claimed, line in zip(evidence.claimed, evidence.lines, strict=True):
-            for row, error in zip(suspects.rows.tolist(), errors, strict=True):
+        for row, error in zip(suspects.rows.tolist(), errors, strict=True):
+            for k, line in enumerate(evidence.lines):
                 if line.start <= row < line.stop:
-                    claimed -= error * line.over(row, row + 1).direction[0]
-        return evidence
+                    claimed[k] -= error * line.over(row, row + 1).direction[0]
+        return replace(evidence, claimed=claimed)
 
     # --- measuring --------------------------------------------------------------------------------
 
@@ -146,11 +144,10 @@ class Together:
         """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
         if not have and count and self.question.affordable:
-            self.evidence = self.along([self.line(0)])
-            self.evidence.look_first()
-            for look in (self.evidence.look_beside, self.evidence.look_between):
+            self.evidence = self.along([self.line(0)]).looked_first()
+            for look in (Evidence.looked_beside, Evidence.looked_between):
                 if not (self._bars.min(axis=0) <= self.target).all():
-                    look()
+                    self.evidence = look(self.evidence)
             have = 1
         while 0 < have < count:
             # Lines across kinks need about three: a few good lines are better than many bad.
@@ -161,9 +158,9 @@ class Together:
             if not more.lines:
                 break
             start, stride = self._sharpest
-            self.evidence = self.evidence.joined([more])
-            new = np.arange(len(self.evidence.lines)) >= have
-            self.evidence.look(self.evidence.table.window(start, stride) & new[:, None])
+            both = self.evidence.joined([more])
+            new = np.arange(len(both.lines)) >= have
+            self.evidence = both.looked(both.table.window(start, stride) & new[:, None])
             self._look_closer(start, stride)
             have = len(self.evidence.lines)
 
@@ -205,7 +202,7 @@ class Together:
             if not worse.any() or not self.question.affordable:
                 break
             closer = self.evidence.table.window(start + shorter, stride)
-            self.evidence.look(closer & worse[:, None])
+            self.evidence = self.evidence.looked(closer & worse[:, None])
 
     # --- what it proves ---------------------------------------------------------------------------
 
@@ -273,7 +270,7 @@ class Together:
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
         passes = vouched >= entries or (within <= by_lines and not demanded)
         passes &= (lines >= FEWEST_LINES or not entries) and against is None
-        zero = (np.abs(best.slope) <= best.bar) & np.isin(self.evidence.reasons(), ("zero", "ok"))
+        zero = (np.abs(best.slope) <= best.bar) & np.isin(self.evidence.reasons, ("zero", "ok"))
         zero &= np.abs(self.evidence.claimed) <= FAIL_BARS * best.bar
         reasons = (
             ("ok", passes),

@@ -1,7 +1,4 @@
-"""The last word on the claims: doubts about a fail, inputs that f ignores, and the results.
-
-Before a claim fails, f and the claim are called a few times more, to test the doubts.
-"""
+"""The results: what was found about each input and output, as data."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,34 +8,21 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
-from gradcheck_ref.check.judge.doubts import weigh_own_rounding
-from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.jumps import jump_near
+from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.settle import Evidence
 from gradcheck_ref.check.judge.survey import Findings
-from gradcheck_ref.check.judge.ties import weigh_ties
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.witness import State
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Along, Given, Pair, Results
+from gradcheck_ref.check.results import FAIL, PASS, Along, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
-
-# A step, relative to x, that shows how f changes when all entries of an input move.
-FAR = 2.0**-3
 
 
 def results_of(question: Question, findings: Findings) -> Results:
-    """Return the results for each input and output, after doubts about each fail were weighed."""
+    """Return the results for each input and output."""
     evidence, claims = findings.on_axes, findings.on_axes.question.claims
-    still = list(_still(evidence))  # before other doubts spend the evaluations
-    weigh_own_rounding(evidence)
-    ties = weigh_ties(evidence)
-    findings = as_a_whole(question, findings)
-    verdict, reason, jump = evidence.ruling.verdict.copy(), evidence.reasons(), 0.0
-    verdict[findings.hidden & (verdict == UNSURE)] = PASS
-    reason[findings.hidden & (verdict == PASS)] = "whole"
+    verdict, jump = evidence.ruling.verdict, 0.0
     if (verdict == FAIL).any():
-        _note_ignored(evidence, reason, still)
+        _note_ignored(evidence)
         jump = 0.0 if claims.faults else jump_near(evidence)
     if claims.faults:
         others = findings.certificate
@@ -46,10 +30,10 @@ def results_of(question: Question, findings: Findings) -> Results:
         blame(claims, bool(right), bool((verdict == FAIL).any()))
     parts = [*question.ask.inputs.parts.values()]
     return Results(
-        pairs=tuple(_pairs(evidence, verdict, reason, jump)),
+        pairs=tuple(_pairs(evidence, jump)),
         certificate=findings.certificate,
         inputs=findings.inputs,
-        along=dict(_along(question, findings.by_input or ties)),
+        along=dict(_along(question, findings.by_input or findings.ties)),
         looks={parts[number].name: looks for number, looks in findings.looks.items()},
         claims=question.claims.matrix,
         regions={region.input.name: region for region in findings.regions},
@@ -80,43 +64,15 @@ def _moves_only(part: Part, line: Line) -> bool:
     return bool(part.holds(np.flatnonzero(line.direction)).all())
 
 
-def _still(evidence: Evidence) -> Iterator[Part]:
-    """Yield the inputs that never change f, although a claimed gradient is not zero.
-
-    Cost: 1 evaluation for each.
-    """
-    question, state = evidence.question, evidence.witnesses.state
-    ask = question.ask
-    still, no_slope = state == State.FLAT, state > State.ROUGH
-    unmoved = still.any(axis=0) & (still | no_slope).all(axis=0)
-    for part in ask.inputs.parts.values():
-        mine = part.holds(evidence.rows)
-        if not (_fails(evidence)[mine].any() and unmoved[mine].all()):
-            continue
-        # All entries together may change f, as only the largest changes a max.
-        line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
-        if ask.evaluations < question.most and (ask.many([(line, FAR)]) == ask.here).all():
-            yield part
-
-
-def _fails(evidence: Evidence) -> Array:
-    """Return where a finite claim fails."""
-    return np.asarray((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed))
-
-
-def _note_ignored(evidence: Evidence, reason: Array, still: list[Part]) -> None:
+def _note_ignored(evidence: Evidence) -> None:
     """Report a fault for inputs that never change f, if a claim still fails."""
-    fails, ignored = _fails(evidence), []
-    for part in still:
-        mine = part.holds(evidence.rows)
-        if fails[mine].any():
-            reason[mine] = np.where(fails[mine], "ignores-input", reason[mine])
-            ignored.append(part.name)
-    if ignored:
+    rows = evidence.rows[(evidence.reasons == "ignores-input").any(axis=1)]
+    parts = evidence.question.ask.inputs.parts.values()
+    if ignored := [part.name for part in parts if part.holds(rows).any()]:
         evidence.question.claims.ignored(ignored)
 
 
-def _pairs(evidence: Evidence, verdict: Array, reason: Array, jump: float) -> Iterator[Pair]:
+def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
     """Arrange the results in one pair for each input and output."""
     ask, claims, at = evidence.question.ask, evidence.question.claims, evidence.best
     kept = np.flatnonzero(evidence.reached | ~np.isfinite(ask.here).all())
@@ -127,8 +83,8 @@ def _pairs(evidence: Evidence, verdict: Array, reason: Array, jump: float) -> It
         "error": at.bar,
         "allowed": evidence.ruling.allowed,
         "step": at.step,
-        "verdict": verdict,
-        "reason": reason,
+        "verdict": evidence.ruling.verdict,
+        "reason": evidence.reasons,
     }
     of_rows = {name: array[kept] for name, array in of_rows.items()}
     again, targets = claims.again(rows), list(_targets(ask))

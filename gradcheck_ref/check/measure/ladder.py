@@ -7,6 +7,7 @@ noise, stairs, kinks and edges are read from the table of these values.
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -109,26 +110,29 @@ class Table:
         return wanted & exists
 
     @np.errstate(over="ignore")
-    def measure(self, wanted: Array, room: int) -> Array:
-        """Ask f at rungs that are wanted, in one batch; return which lines could not be afforded.
+    def asked(self, wanted: Array, room: int) -> tuple["Table", Array]:
+        """Ask f at rungs that are wanted, in one batch.
 
-        ``room`` is how many rungs are affordable: 2 evaluations each.
+        ``room`` is how many rungs are affordable: 2 evaluations each. Returns the table of all
+        values, and which lines could not be afforded.
         """
         wanted = wanted & (self.where < 0) & self.exists
         line, rung = np.nonzero(wanted)
         starved = np.zeros(len(self.lines), bool)
         starved[line[room:]] = True
         line, rung = line[:room], rung[:room]
+        found = copy(self)
         if line.size:
             steps = steps_at(self.rungs[rung], self.spacings[line]) * self.units[line]
             both = np.stack([-steps, steps], axis=1)
             along = [self.lines[k] for k in line.tolist()]
             points = [(one, t) for one, row in zip(along, both.tolist(), strict=True) for t in row]
-            self.where[line, rung] = len(self.values) + np.arange(line.size)
-            found = self.ask.many(points).reshape(line.size, 2, -1)
-            self.values = np.concatenate([self.values, found])
-            self.places = np.concatenate([self.places, taken(along, both)])
-        return starved
+            found.where = self.where.copy()
+            found.where[line, rung] = len(self.values) + np.arange(line.size)
+            values = self.ask.many(points).reshape(line.size, 2, -1)
+            found.values = np.concatenate([self.values, values])
+            found.places = np.concatenate([self.places, taken(along, both)])
+        return found, starved
 
     def joined(self, others: Sequence["Table"], order: Array) -> "Table":
         """Return the table of these lines and others, in some order."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.ladder import RATIO, WIDE, Table, steps_at
+from gradcheck_ref.check.measure.ladder import RATIO, Table, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.measure.pilot import extrapolated
 

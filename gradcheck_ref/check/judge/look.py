@@ -6,14 +6,16 @@ of outputs.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import (
-    Doubts,
+    Facts,
     Ruling,
     clear_jump,
     passing,
@@ -62,7 +64,7 @@ def axes(question: Question, rows: Array) -> "Evidence":
         return least(question, axes.rows, slopes, bars, axes.claimed)
 
     lines = [Line(question.ask.inputs, i, i + 1) for i in rows.tolist()]
-    return Evidence(question, lines, question.claimed_at(rows), by_scale, question.rtol)
+    return along(question, lines, question.claimed_at(rows), by_scale, question.rtol)
 
 
 def axes_of(question: Question, rows: Array, known: Sequence["Evidence"] = ()) -> "Evidence":
@@ -75,48 +77,62 @@ def axes_of(question: Question, rows: Array, known: Sequence["Evidence"] = ()) -
             inside = rows[part.holds(rows)]
             rows = np.append(rows, part.start + ((inside - part.start) ^ 1))
     before = [row for evidence in known for row in evidence.rows.tolist()]
-    measured = axes(question, np.setdiff1d(rows, before)).settle()
+    measured = axes(question, np.setdiff1d(rows, before)).settled()
     return measured.joined(known) if known else measured
 
 
+def along(
+    question: Question, lines: Sequence[Line], claimed: Array, least: Least, rtol: float = 0.0
+) -> "Evidence":
+    """Return lines with the claims along them; f is not called yet."""
+    return Evidence(
+        question, Table(question.ask, lines), claimed, least, rtol, np.zeros(len(lines), bool)
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """The claims and the measurements along some lines, and the verdicts.
 
-    Parameters
+    It never changes: who looks again, or knows more facts, gets another one.
+
+    Attributes
     ----------
     question : Question
         The function, the point and the budget.
-    lines : sequence of Line
-        The lines.
+    table : Table
+        The lines, and the values of f along them.
     claimed : ndarray, shape (lines, outputs)
         The claimed slopes.
     least : callable
         Returns the allowed error besides rtol times the slope.
     rtol : float
         The relative tolerance.
-    table : Table, optional
-        Values along the lines that are known already.
+    starved : ndarray of bool, shape (lines,)
+        For which lines no evaluations were left for another look.
+    facts : Facts
+        What is known besides the values along these lines.
     """
 
-    def __init__(
-        self,
-        question: Question,
-        lines: Sequence[Line],
-        claimed: Array,
-        least: Least,
-        rtol: float,
-        table: Table | None = None,
-    ) -> None:
-        self.question, self.lines, self.claimed = question, list(lines), claimed
-        self.least, self.rtol, self.doubts = least, rtol, Doubts()
-        self.table = table or Table(question.ask, lines)
-        self.starved = np.zeros(len(lines), bool)  # no evaluations were left for another look
-        self.units, self.scales = self.table.units, self.table.scales
-        pilots = question.noise.pilots
-        self.pilots = pilots.rows_of(self.lines)
-        self.fades_at = pilots.fades_at[self.pilots]
+    question: Question
+    table: Table
+    claimed: Array
+    least: Least
+    rtol: float
+    starved: Array
+    facts: Facts = field(default_factory=Facts)
 
     # --- what is known ----------------------------------------------------------------------------
+
+    @property
+    def lines(self) -> Sequence[Line]:
+        """The lines."""
+        return self.table.lines
+
+    @property
+    def units(self) -> Array:
+        """The unit of x along each line."""
+        return self.table.units
 
     @property
     def rows(self) -> Array:
@@ -133,17 +149,19 @@ class Evidence:
         """Which lines were measured before the evaluations ran out."""
         return self.table.looks > 0
 
-    def reasons(self) -> Array:
-        """Return the reason of each verdict, by line and output."""
-        if (self.ruling.verdict == PASS).all():
-            return passing(self.ruling)
-        known = self.question.noise, self.starved[:, None], self.doubts
-        out_of_reach = (self.table.shortest > 1)[:, None]
-        return reasons(self.ruling, self.witnesses, self.claimed, *known, out_of_reach)
+    @cached_property
+    def pilots(self) -> Array:
+        """The row of the pilot of each line."""
+        return self.question.noise.pilots.rows_of(self.lines)
+
+    @cached_property
+    def fades_at(self) -> Array:
+        """The first rung of each line where what looks like noise is a feature of f."""
+        return self.question.noise.pilots.fades_at[self.pilots]
 
     @cached_property
     def witnesses(self) -> Witnesses:
-        """The slopes with their error bars, as they are read from all values now."""
+        """The slopes with their error bars, as they are read from all values."""
         if not len(self.table.values):
             return Witnesses.nothing(1, *self.claimed.shape)
         return read(self.table, self.question.noise)
@@ -156,77 +174,79 @@ class Evidence:
         # Where the pilot saw nothing, f may go up and down between any two steps.
         blind = (self.table.shortest > 1) | ~(self._to_its_end() | self._kink_at_x())
         blind &= ~noise.pilots.seen[self.pilots]
-        doubts = self.doubts._replace(excluded=self.doubts.excluded | blind[:, None])
-        known = noise, self.units, self.scales, self.starved, self.fades_at, doubts
+        facts = self.facts._replace(doubted=self.facts.doubted | blind[:, None])
+        known = noise, self.units, self.table.scales, self.starved, self.fades_at, facts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
+
+    @cached_property
+    def reasons(self) -> Array:
+        """The reason of each verdict, by line and output."""
+        if (self.ruling.verdict == PASS).all() and not np.any(self.facts.whole):
+            return passing(self.ruling)
+        known = self.question.noise, self.starved[:, None], self.facts
+        out_of_reach = (self.table.shortest > 1)[:, None]
+        return reasons(self.ruling, self.witnesses, self.claimed, *known, out_of_reach)
 
     @cached_property
     def best(self) -> Witnesses:
         """The witness behind each verdict, (lines, outputs)."""
         return self.witnesses.take(self.ruling.chosen)
 
-    def reread(self) -> None:
-        """Read all samples anew, because there are more, or more is known of the noise."""
-        vars(self).pop("witnesses", None)
-        self.rejudge()
-
-    def rejudge(self) -> None:
-        """Judge the claims anew, because something else has changed."""
-        for name in ("ruling", "best"):
-            vars(self).pop(name, None)
+    def given(self, **facts: Any) -> "Evidence":
+        """Return the same evidence where more facts are known."""
+        return replace(self, facts=self.facts._replace(**facts))
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
         """Join this and other evidence on lines of the same kind; axes are sorted."""
         every = [self, *others]
-        starts = [line.start for one in every for line in one.lines]
-        order = np.argsort(starts, kind="stable")
-        claimed = np.concatenate([one.claimed for one in every])[order]
-        table = self.table.joined([one.table for one in others], order)
-        found = Evidence(self.question, table.lines, claimed, self.least, self.rtol, table)
-        found.starved = np.concatenate([one.starved for one in every])[order]
-        return found
+        order = np.argsort(np.concatenate([one.rows for one in every]), kind="stable")
+        return replace(
+            self,
+            table=self.table.joined([one.table for one in others], order),
+            claimed=np.concatenate([one.claimed for one in every])[order],
+            starved=np.concatenate([one.starved for one in every])[order],
+        )
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def settle(self) -> "Evidence":
+    def settled(self) -> "Evidence":
         """Look along the lines, again a window away, between the rungs, and everywhere."""
-        self.look_first()
+        found = self.looked_first()
         between, all_of_pilots = np.zeros((2, len(self.lines)), bool)
         for number in range(LOOKS):
-            unsure = (self.ruling.verdict == UNSURE).any(axis=1) & ~self._kink_at_x()
-            if not self.question.affordable:
-                self.starved |= unsure
-                self.rejudge()
+            unsure = (found.ruling.verdict == UNSURE).any(axis=1) & ~found._kink_at_x()
+            if not self.question.affordable and unsure.any():
+                found = replace(found, starved=found.starved | unsure)
             if not (unsure.any() and self.question.affordable):
                 break
             if number == 0:
-                wanted = self._again()
+                wanted = found._again()
             else:
-                nearly = self._nearly() & ~between
-                far = np.where(all_of_pilots[:, None], self._everywhere(), self._all_of_pilots())
-                wanted = np.where(nearly[:, None], self._between(), far)
+                nearly = found._nearly() & ~between
+                far = np.where(all_of_pilots[:, None], found._everywhere(), found._all_of_pilots())
+                wanted = np.where(nearly[:, None], found._between(), far)
                 between |= nearly
                 all_of_pilots |= ~nearly
-            self.look(wanted & unsure[:, None])
-        return self
+            found = found.looked(wanted & unsure[:, None])
+        return found
 
-    def look(self, wanted: Array) -> None:
-        """Ask f at some rungs, (lines, rungs), as far as affordable, and judge."""
-        before = len(self.table.values)
-        self.starved |= self.table.measure(wanted, self.question.rungs)
-        new = self.table.values[before:]
+    def looked(self, wanted: Array) -> "Evidence":
+        """Ask f at some rungs, (lines, rungs), as far as affordable."""
+        table, starved = self.table.asked(wanted, self.question.rungs)
+        found = replace(self, table=table, starved=self.starved | starved)
+        new = table.values[len(self.table.values) :]
         if len(new):
             self.question.noise.notice(new)
-            self.reread()
-            unsettled = (self.ruling.verdict != PASS).any()
+            unsettled = (found.ruling.verdict != PASS).any()
             if unsettled and self.question.noise.ask_again():
-                self.reread()
+                found = replace(found)  # read the values anew: more is known of their noise
+        return found
 
-    def look_at(self, starts: Array | int) -> None:
+    def looked_at(self, starts: Array | int) -> "Evidence":
         """Look through the windows that start at these rungs."""
-        self.look(self.table.window(starts))
+        return self.looked(self.table.window(starts))
 
-    def look_first(self) -> None:
+    def looked_first(self) -> "Evidence":
         """Look through the pilot's window; if that is far from x, also one that is not.
 
         Where the unit of a coordinate is not that of its pilot, also one that is as long; and of an
@@ -237,26 +257,26 @@ class Evidence:
         wanted = table.window(first) | table.window(np.maximum(first, 0))
         ours = [line.start for line in self.lines if line.seed is None]
         if len(ours) == len(self.lines):
-            along = np.array([float(inputs.units(k, k + 1)[0]) for k in ours])
-            along = np.where(self.units < TOO_SMALL, 1.0, along)
-            longer = np.log(self.units / along) / math.log(RATIO)
+            own = np.array([float(inputs.units(k, k + 1)[0]) for k in ours])
+            own = np.where(self.units < TOO_SMALL, 1.0, own)
+            longer = np.log(self.units / own) / math.log(RATIO)
             longer = np.where(np.abs(longer) > 1.6, np.rint(longer), 0.0).astype(int)
             if longer.any():
                 wanted |= table.window(first + WIDE * longer)
-        self.look(wanted)
+        return self.looked(wanted)
 
-    def look_beside(self) -> None:
+    def looked_beside(self) -> "Evidence":
         """Look through two more windows that share rungs with the first. Cost: 4 a line.
 
         They are shorter if that is needed, else longer.
         """
         first = np.where(self.table.where >= 0, self.table.rungs, DOWN).min(axis=1)
         longer = np.where(self.best.too_long.any(axis=1), 0, 2 * WIDE)
-        self.look(self.table.window(first - longer, WIDE, 5))
+        return self.looked(self.table.window(first - longer, WIDE, 5))
 
-    def look_between(self) -> None:
+    def looked_between(self) -> "Evidence":
         """Look through windows that begin a rung or two closer to x. Cost: 6 a line."""
-        self.look(self.table.window(self._sharpest_start(), 1, 5))
+        return self.looked(self.table.window(self._sharpest_start(), 1, 5))
 
     @QUIETLY
     def _again(self) -> Array:
