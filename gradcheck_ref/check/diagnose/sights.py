@@ -184,7 +184,7 @@ class Blurred:
             allowed = self.allowed**2 * found.slopes
             left = LEFT_IF_FITTED if free else LEFT
             most = max(allowed, left**2 * min(mistake, found.slopes))
-            too_much = found.error > allowed + found.doubt(allowed) + found.stuck
+            too_much = found.error > allowed + found.doubt(allowed)
             if too_much or not found.limit(low, most) <= most:
                 return False
         return True

@@ -137,7 +137,8 @@ def _confirmed(question: Question, findings: Findings) -> Evidence:
     error, *sizes = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
     size = max(sizes)
     excluded = again[0].limit * size < error
-    few = has_few_digits(question) or not group.chords.values.moves.any()
+    stands_still = not any(look.slopes.any() for look in group.at_rungs.values())
+    few = has_few_digits(question) or stands_still
     hidden = few and (again[0].limit - again[0].error) * size > error
     return evidence.given(doubted=fails) if excluded or hidden else evidence
 

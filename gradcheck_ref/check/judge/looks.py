@@ -24,6 +24,9 @@ from gradcheck_ref.check.measure.noise import QUIETLY
 Z = 3.09
 CHANCE = 1e-3
 
+# The lines that choose the steps.
+FIRST = 3
+
 
 class Look(NamedTuple):
     """Claims and slopes along the lines at one step, weighted."""
@@ -32,13 +35,6 @@ class Look(NamedTuple):
     slopes: Array
     middles: Array
     steps: Array  # (lines,)
-    stuck: Array  # (columns,): mean square of errors that no mean of lines reduces
-
-    def and_then(self, other: "Look") -> "Look":
-        """Append other lines."""
-        both = zip(self[:4], other[:4], strict=True)
-        claimed, slopes, middles, steps = map(np.concatenate, both)
-        return Look(claimed, slopes, middles, steps, np.fmax(self.stuck, other.stuck))
 
 
 class Square(NamedTuple):
@@ -52,7 +48,6 @@ class Square(NamedTuple):
     spread: float = math.nan  # standard error of `error` over the lines
     averaged: float = 1.0  # how many independent draws of the noise there are, as a square root
     proved: float = math.inf  # the error is not larger, except by CHANCE
-    stuck: float = math.inf  # mean square of what rounding may add to all residuals alike
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
@@ -60,8 +55,7 @@ class Square(NamedTuple):
 
     def limit(self, low: float, length: float = 0.0) -> float:
         """Return the square that the error surely does not exceed, if it has this one."""
-        most = math.sqrt((max(self.error, 0.0) + self.doubt(length)) / low)
-        return (most + math.sqrt(self.stuck)) ** 2
+        return (max(self.error, 0.0) + self.doubt(length)) / low
 
 
 def quantiles(lines: int, upstreams: int) -> tuple[float, float]:
@@ -157,5 +151,16 @@ class Looks:
             spread=float(products.std()) / math.sqrt(lines),
             averaged=math.sqrt(lines * outputs),
             proved=proof(lines) ** 2 * float(largest.max()),
-            stuck=float(np.mean(np.fmax(*(look.stuck for look in pair))[columns])),
         )
+
+    @QUIETLY
+    def reproduced(self, columns: slice, first: int) -> float:
+        """Return how surely slopes are alike at two steps, in standard deviations.
+
+        The first lines have chosen the steps, and cannot bear that out.
+        """
+        one, other = (look.slopes[FIRST:, columns] for look in self.at[first : first + 2])
+        if not (one.any() or other.any()):
+            return math.inf  # f stands still
+        alike = np.mean(one * other) / math.sqrt(np.mean(one**2) * np.mean(other**2))
+        return float(np.arctanh(np.clip(alike, -0.999999, 0.999999)) * math.sqrt(one.size - 3))

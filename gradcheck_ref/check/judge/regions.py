@@ -74,7 +74,7 @@ def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]
                 continue
             group = Group(question, _moves(question, part, ~zero), end_of(question))
             if [one.code for one in group.judge() or ()] == [PASS]:
-                yield Region(part, zero, len(group.seen.lines))
+                yield Region(part, zero, len(group.lines))
                 break
 
 

@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
+from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
+from gradcheck_ref.check.judge.looks import FIRST, Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.knobs import default_rtol
-from gradcheck_ref.check.measure.chords import TRIED, Chorder
 from gradcheck_ref.check.measure.dithered import Dithered
+from gradcheck_ref.check.measure.ladder import GOLDEN, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, LEFT_IF_FITTED, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import PIECE
+from gradcheck_ref.structure.units import PIECE, output_weights
 
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
@@ -36,8 +37,8 @@ SIXTEEN_BITS = 2.0**-10
 FEW, MANY = 10, 40
 
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
-# about 80 for the choice of the steps, and 4 for each line.
-MOST, LEAST = 2000, 80 + 4 * MANY
+# those of the first lines, and 4 for each line.
+MOST, LEAST = 2000, 48 + 4 * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -54,18 +55,22 @@ REPAIRED = LEFT_IF_FITTED**2
 # A mistake has at least this part of its square at a step far shorter.
 STAYS = 0.7
 
+# Chords are measured at every second rung, so that the shorter one of a pair is hardly noisier. The
+# first lines are measured at all of these. The step of a line is drawn between these multiples of it.
+STEP, FACTORS, COLLAPSED, WORSE = 2, (0.8, 1.25), 1e3, 100.0
+RUNGS = range(0, 8 * STEP, STEP)
+
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
-# few digits. A step that crosses none of its stairs; and how closely a claim is the slope there.
-STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 2.0**-18, 1e-3
+# few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
+STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 
 # Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
 # one residual, squared.
 ALIKE = 2.0
 
 # f has a kink at x if that explains such a part of the square of an error: the jumps of many kinks
-# cancel in part. A term of fourth order looks like a kink, but not STEEP times larger than the
-# truncation of slopes.
-KINKED, STEEP = 1 / 10, 7.0
+# cancel in part.
+KINKED = 1 / 10
 
 
 def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
@@ -80,6 +85,9 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
 
 class Group:
     """Some inputs, or entries, measured together along dithered lines.
+
+    The first lines are measured at all rungs, and their slopes choose the pair where they change
+    least, before a claim is seen.
 
     Parameters
     ----------
@@ -96,40 +104,59 @@ class Group:
     def __init__(
         self, question: Question, moves: Array, most: float, effects: Array | None = None
     ) -> None:
-        self.question, self.most, ask = question, most, question.ask
-        self.chords = Chorder(question.noise, moves, (question.seed, 3))
-        self.inputs = np.unique(ask.inputs.numbers_of(np.flatnonzero(moves)))
-        affordable = most - ask.evaluations >= LEAST
-        averaged = Z / math.sqrt(MANY * ask.here.size)
-        self.measurable = affordable and self.chords.choose(averaged)
-        weight, groups = self.chords.weight, output_groups(question)
-        self.effects = None if effects is None else effects * weight**2
-        self.seen = Looks([], [], weight, np.zeros(weight.size), groups, ask.upstreams)
+        self.question, self.most, self.inputs = question, most, question.ask.inputs
+        start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
+        self.seed, self.rng = (
+            (question.seed, 3, start, stop),
+            np.random.default_rng((question.seed, 3)),
+        )
+        self.numbers = np.unique(self.inputs.numbers_of(np.flatnonzero(moves)))
+        self.line = Dithered(
+            self.inputs,
+            start,
+            stop,
+            self.seed,
+            np.packbits(moves),
+            rounds=False,
+        )
+        self.groups, self.lines = output_groups(question), list[Dithered]()
+        self.at_rungs: dict[int, Look] = {}
+        self.weight = np.ones(question.ask.here.size)
+        self.level = self.truncation = math.nan
+        affordable = most - question.ask.evaluations >= LEAST
+        self.measurable = affordable and self._choose()
+        self.effects = None if effects is None else effects * self.weight**2
 
     # --- measuring --------------------------------------------------------------------------------
 
-    def measure(self, count: int) -> bool:
-        """Measure lines until there are ``count``, at both steps; tell if they were affordable."""
-        before, steps = self.seen, self.chords.steps
-        new = count - len(before.lines)
-        if self.question.ask.evaluations + 4 * new > self.most:
-            return False
-        more = self.chords.lines(TRIED + len(before.lines), new)
-        looks = [self._look(more, step) for step in steps[:2]]
-        if before.at:
-            pairs = zip(before.at, looks, strict=False)
-            looks = [one.and_then(other) for one, other in pairs]
-        floor = self.chords.in_a_slope(self.chords.values.resolution, steps[1])
-        self.seen = replace(before, lines=[*before.lines, *more], at=looks, floor=floor)
-        return True
+    def at(self, rung: int, count: int) -> Look:
+        """Return what the first lines say at a rung; 2 evaluations for each that is new there."""
+        for k in range(len(self.lines), count):
+            self.lines.append(replace(self.line, seed=(*self.seed, k)))
+        before = self.at_rungs.get(rung)
+        have = len(before.steps) if before else 0
+        if have < count:
+            new = self._measured(self.lines[have:count], rung)
+            both = zip(before, new, strict=True) if before else [[one] for one in new]
+            self.at_rungs[rung] = Look(*[np.concatenate(one) for one in both])
+        return Look(*[one[:count] for one in self.at_rungs[rung]])
 
-    def _look(self, lines: Sequence[Dithered], step: float) -> Look:
-        found = self.chords.measure(lines, step)
-        pairs = zip(lines, found.steps.tolist(), strict=True)
+    def _measured(self, lines: Sequence[Dithered], rung: int) -> Look:
+        """Measure a chord along each of some lines."""
+        ask, found = self.question.ask, []
+        steps = float(steps_at(np.array(rung))) * self.rng.uniform(*FACTORS, len(lines))
+        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size))
+        pairs = list(zip(lines, steps.tolist(), strict=True))
+        for start in range(0, len(lines), each):
+            some = pairs[start : start + each]
+            found.append(ask.many([(line, side * t) for line, t in some for side in (1, -1)]))
+        values = np.concatenate(found)
+        slopes, middles = (
+            (values[::2] - values[1::2]) / (2 * steps[:, None]),
+            values[::2] + values[1::2],
+        )
         claimed = np.array([self._claimed(line, t) for line, t in pairs])
-        weight = self.chords.weight
-        slopes, middles = found.slopes * weight, found.middles * weight
-        return Look(claimed * weight, slopes, middles, found.steps, found.stuck)
+        return Look(claimed, slopes, middles / 2, steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -139,6 +166,64 @@ class Group:
         self.question.return_to_x()
         return claims.product(line.between(t))
 
+    @QUIETLY
+    def _choose(self) -> bool:
+        """Choose the rungs from the first lines; return whether f can be measured. Cost: 48.
+
+        Where f goes up and down within a step, slopes are short, and so are their changes: these
+        are compared with the slopes.
+        """
+        for in_proportion in (False, True):
+            self.line = replace(self.line, in_proportion=in_proportion)
+            self.lines, self.at_rungs = [], {}
+            slopes = np.array([self.at(rung, FIRST).slopes for rung in RUNGS])
+            largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0)
+            scaled = slopes / (largest or 1.0)
+            change = np.mean(np.diff(scaled, axis=0) ** 2, axis=(1, 2))
+            change = np.where(np.isfinite(change), change, np.inf)
+            if np.isfinite(change).any():
+                break
+        else:
+            return False
+        moved = np.sqrt(np.nan_to_num(np.nanmean(scaled**2, axis=(0, 1))))
+        self.weight = output_weights(moved) / (largest or 1.0)
+        scaled, steps = slopes * self.weight, steps_at(np.array(RUNGS))
+        change = np.mean(np.diff(scaled, axis=0) ** 2, axis=(1, 2))
+        change = np.where(np.isfinite(change), change, np.inf)
+        # Steps where the change has first risen, and then collapses, are within one stair of f.
+        risen = change[1:-1] > np.minimum.accumulate(change)[:-2]
+        within = np.flatnonzero(risen & (change[2:] < change[1:-1] / COLLAPSED))
+        known = slice(within[0] + 2 if within.size else None)
+        floor = self._floor(steps[1:, None]).mean(axis=1)
+        change, steps = (change + floor)[known], steps[1:][known]
+        noise, bend, power = balance(steps, change)
+        expected = Z / math.sqrt(MANY * self.weight.size) * noise / steps**2 + bend * steps**power
+        best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
+        # The two chords behind a change have the noise of two steps.
+        self.level = noise / (1 + GOLDEN ** (-2 * STEP))
+        self.first, self.truncation = RUNGS[best], bend * steps[best] ** power
+        dtype = self.question.ask.precision * self.question.noise.pilots.size * self.weight
+        shown = noise / steps[-1] ** 2 > bend * steps[-1] ** power
+        if shown and self.level > ROUNDINGS**2 * np.mean(dtype**2):
+            # f has fewer digits than its dtype: so must the points, or they meet stairs.
+            self.line = replace(self.line, rounds=True)
+            self.lines, self.at_rungs = [], {}
+        return True
+
+    def _floor(self, steps: Array) -> Array:
+        """Return the mean square that the spacing of the values leaves in a slope, by column."""
+        return np.asarray((self.question.noise.spacing * self.weight / steps) ** 2 / 24)
+
+    def seen(self, count: int, rungs: int = 2) -> Looks:
+        """Return the first lines at the chosen rungs, and at a shorter one if that is wanted."""
+        looks = []
+        for k in range(rungs):
+            look = self.at(self.first + STEP * k, count)
+            looks.append(Look(*[one * self.weight for one in look[:3]], look.steps))
+        floor = self._floor(steps_at(np.array(self.first + STEP)))
+        upstreams = self.question.ask.upstreams
+        return Looks(self.lines[:count], looks, self.weight, floor, self.groups, upstreams)
+
     # --- the verdict ------------------------------------------------------------------------------
 
     def judge(self) -> list[Whole] | None:
@@ -146,16 +231,17 @@ class Group:
         found, alone = None, self.effects is None
         counts = FEW, MANY, 2 * MANY, 4 * MANY
         for count in counts[: 4 if alone else 3] if self.measurable else ():
-            if not self.measure(count):
+            if self.question.ask.evaluations + 4 * (count - len(self.lines)) > self.most:
                 break
-            squares = [self.seen.square(columns) for columns in self.seen.groups]
-            mistaken = [self._mistaken(one) for one in squares]
+            seen = self.seen(count)
+            squares = [seen.square(columns) for columns in seen.groups]
+            mistaken = [self._mistaken(one, seen) for one in squares]
             if True in mistaken:
-                if alone and count == FEW and self._hides_repairs(squares):
-                    self.measure(2 * FEW)
-                return [self._whole(squares, mistaken)] if alone else None
+                if alone and count == FEW and self._hides_repairs(squares, seen):
+                    self.seen(2 * FEW)
+                return [self._whole(squares, mistaken, seen)] if alone else None
             each = [None] if self.effects is None else self.effects
-            found = [self._whole(squares, mistaken, effects) for effects in each]
+            found = [self._whole(squares, mistaken, seen, effects) for effects in each]
             if count >= MANY and any(one.code == PASS for one in found):
                 break
             if False in mistaken:
@@ -164,48 +250,49 @@ class Group:
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
-        noise = math.sqrt(self.chords.level / found.size) if found.size > 0 else 0.0
-        return allowed_as_a_whole(self.question.ask.precision, self.chords.short * noise)
+        noise = math.sqrt(self.level / found.size) if found.size > 0 else 0.0
+        return allowed_as_a_whole(self.question.ask.precision, self.line.rounds * noise)
 
-    def _allowed(self, found: Square, size: float) -> float:
+    def _allowed(self, found: Square, size: float, lines: int) -> float:
         """Return the square that is allowed for an input of this size, squared.
 
         More lines than `MANY` make a pass surer. They do not ask for more.
         """
-        most, usual = self._largest(found) ** 2 * size, max(1.0, len(self.seen.lines) / MANY)
-        hidden = found.doubt() * math.sqrt(usual) + found.stuck
+        most = self._largest(found) ** 2 * size
+        hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
         allowed = max(HIDDEN**2 * hidden, most / TIGHTER**2)
         if self.effects is None and allowed < found.error < most:
             # The claim may have fewer digits than f.
-            share = max(self.question.rounding_of_claims[self.inputs])
+            share = max(self.question.rounding_of_claims[self.numbers])
             allowed = max(allowed, (HIDDEN * share) ** 2 * size)
         return min(most, allowed)
 
     @QUIETLY
-    def _mistaken(self, found: Square) -> bool | None:
+    def _mistaken(self, found: Square, seen: Looks) -> bool | None:
         """Whether the error is surely a mistake of the claim: larger than allowed, at all steps.
 
         None if more lines may tell. Cost: 2 evaluations for each line, if two steps refuse.
         """
-        refused, columns = self._refused(found), found.columns
-        if not self._exceeds(found, refused):
+        count, columns = len(seen.lines), found.columns
+        rounding = min(ROUNDINGS**2 * self.level, self._largest(found) ** 2 * found.size)
+        refused = max(self._allowed(found, found.size, count), rounding)
+        if not self._exceeds(found, refused, seen):
             return None
-        if self.chords.coarse(columns) or self._is_literal(found):
+        if self._is_literal(found):
             return False  # a staircase refuses nobody
-        if len(self.seen.at) == 2:
-            third = self._look(self.seen.lines, self.chords.steps[2])
-            self.seen = replace(self.seen, at=[*self.seen.at, third])
-        closer = self.seen.square(columns, 1)
-        if closer.error + closer.doubt(refused) + closer.stuck < STAYS * found.error:
+        seen = self.seen(count, 3)
+        closer = seen.square(columns, 1)
+        if closer.error + closer.doubt(refused) < STAYS * found.error:
             return False  # a kink, or truncation
-        if self._kink(columns) > max(KINKED * found.error, STEEP**2 * self.chords.truncation):
+        if self._kink(seen, columns) > KINKED * found.error:
             return None
         quiet = found.noise <= min(found.slopes, ALIKE * found.error)
-        return True if self._exceeds(closer, refused) and quiet else None
+        alike = seen.reproduced(columns, 0) >= Z and seen.reproduced(columns, 1) >= 1
+        return True if self._exceeds(closer, refused, seen) and quiet and alike else None
 
-    def _hides_repairs(self, squares: Sequence[Square]) -> bool:
+    def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
-        low, _ = self.seen.quantiles
+        low, _ = seen.quantiles
         left = [(one, REPAIRED * one.error) for one in squares]
         return any(one.doubt(square) > low * square for one, square in left)
 
@@ -217,62 +304,86 @@ class Group:
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            high = self.chords.level > STAIRCASE**2 * found.size
-            if not high or any(look.claimed.any() for look in self.seen.at):
+            steps = steps_at(self.first + STEP * np.arange(2))
+            level = max(self.level, 2 * found.noise / float(np.sum(steps**-2.0)))
+            high = level > STAIRCASE**2 * found.size
+            if not high or any(look.claimed.any() for look in self.at_rungs.values()):
                 return False
         steps, here = self.question.noise.resolution, np.abs(self.question.ask.here)
         if ((steps > 0) & (STAIRS * steps <= here)).all():
             return False  # with so many digits f was meant to be smooth
-        near = self._look(self.seen.lines[:TRIED], CLOSEST)
+        near = self.at(CLOSEST, FIRST)
         off = float(np.sum((near.claimed - near.slopes) ** 2))
         return off <= LITERAL**2 * float(np.sum(near.claimed**2))
 
     @QUIETLY
-    def _kink(self, columns: slice) -> float:
+    def _kink(self, seen: Looks, columns: slice) -> float:
         """Return the mean square of half the jump of the slope at x, if it is more than noise.
 
         The mean of f ahead of x and behind it is f(x), plus a term in step^2, plus one in the step
         where f has a kink at x.
         """
-        looks = self.seen.at
-        steps = np.array([look.steps for look in looks])  # (3, lines)
+        steps = np.array([look.steps for look in seen.at])  # (3, lines)
         powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
-        middles = np.array([look.middles[:, columns] for look in looks])
+        middles = np.array([look.middles[:, columns] for look in seen.at])
         jumps = np.einsum("ks,ksj->kj", powers[:, 1], middles.transpose(1, 0, 2))
         square = float(np.mean(jumps.mean(axis=0) ** 2))
         noise = float(np.mean(jumps.var(axis=0))) / len(jumps)
         return square - noise if square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1])) else 0.0
 
-    def _refused(self, found: Square) -> float:
-        """Return the square of the largest error that is not refused."""
-        rounding = min(ROUNDINGS**2 * self.chords.level, self._largest(found) ** 2 * found.size)
-        return max(self._allowed(found, found.size), rounding)
-
-    def _exceeds(self, found: Square, refused: float) -> bool:
+    def _exceeds(self, found: Square, refused: float, seen: Looks) -> bool:
         """Whether the square of the error is surely larger than this."""
-        _, high = self.seen.quantiles
-        least = math.sqrt(max(found.error - found.doubt(refused), 0.0)) - math.sqrt(found.stuck)
-        return least > 0 and least >= math.sqrt(high * refused)
+        _, high = seen.quantiles
+        return found.error > 0 and found.error - found.doubt(refused) >= high * refused
 
     @QUIETLY
-    def _whole(self, squares: Sequence[Square], wrong: Sequence[Any], effects: Any = None) -> Whole:
+    def _whole(
+        self, squares: Sequence[Square], wrong: Sequence[Any], seen: Looks, effects: Any = None
+    ) -> Whole:
         """Return the result for one input: that of the output where it is worst."""
-        low, _ = self.seen.quantiles
-        found = []
+        (low, _), count, found = seen.quantiles, len(seen.lines), []
         for one, fails in zip(squares, wrong, strict=True):
             size = one.size if effects is None else float(np.mean(effects[one.columns]))
-            allowed, error, limit = self._allowed(one, size), max(one.error, 0.0), one.limit(low)
+            allowed = self._allowed(one, size, count)
+            error, limit = max(one.error, 0.0), one.limit(low)
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
             each = whole_of(
                 (error, error + one.spread, limit, one.proved),
                 size,
                 allowed=ratio_of(allowed, size),
                 code=FAIL if fails else PASS if passes else UNSURE,
-                lines=len(self.seen.lines),
-                upstreams=self.seen.upstreams,
+                lines=count,
+                upstreams=seen.upstreams,
             )
             found.append(each)
         return worst(found)
+
+
+@QUIETLY
+def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
+    """Fit noise and truncation: cost = noise / step^2 + bend x step^power.
+
+    The fit has the maximum likelihood for a cost that varies like a mean of squares. The power is 4
+    for a smooth f, and 2 or 1 where f has kinks. Returns noise, bend and power.
+    """
+    known = np.isfinite(cost) & (cost > 0)
+    # Stairs are no white noise at steps that are shorter than they are.
+    known &= (cost <= WORSE * cost.min()) | (np.arange(cost.size) < cost.argmin())
+    if not known.any():
+        return 0.0, 0.0, 4
+    steps, cost = steps[known], cost[known]
+    factors = np.append(0.0, 2.0 ** np.arange(-20, 3, 0.25))
+    noise = factors[:, None, None] * (cost * steps**2).min()
+    best = math.inf, 0.0, 0.0, 4
+    for power in (4, 2, 1):
+        bend = factors[None, :, None] * (cost / steps**power).min()
+        expected = noise / steps**2 + bend * steps**power
+        unlikely = np.sum(cost / expected + np.log(expected), axis=2)
+        unlikely[~np.isfinite(unlikely)] = np.inf
+        i, j = np.unravel_index(int(np.argmin(unlikely)), unlikely.shape)
+        one = float(unlikely[i, j]), float(noise[i, 0, 0]), float(bend[0, j, 0]), power
+        best = min(best, one, key=lambda fit: fit[0])
+    return best[1:]
 
 
 def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
@@ -384,7 +495,7 @@ def judge_inputs(
             if one.code == PASS or len(group) == 1:
                 found[number] = replace(one, **named(question, parts[number]))
             if one.code == FAIL:
-                seen[number] = together.seen
+                seen[number] = together.seen(len(together.lines))
         rest = [number for number in group if number not in found]
         if rest and len(group) > 1:
             middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)

@@ -78,6 +78,16 @@ class Noise:
 
     @property
     @QUIETLY
+    def spacing(self) -> Array:
+        """The step between values; if they never change, that of the shortest format they fit."""
+        eps = np.where(self.short, self.eps, self.ask.outputs.eps.max(initial=0.0))
+        for fits, bits in zip(self._fits, BITS, strict=True):
+            eps = np.where(fits & ~self.changed, np.maximum(2.0 ** (1 - bits), eps), eps)
+        shown = self.changed & (self.resolution > 0)
+        return np.where(shown, self.resolution, eps * np.abs(self.ask.here))
+
+    @property
+    @QUIETLY
     def floor(self) -> Array:
         """Standard deviation of the rounding of f, if only its last operation rounds."""
         return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.ask.here), 0.0))  # 0 for NaN
