@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import DEVIATIONS, ROUNDINGS_OF_PRODUCT
+from gradcheck_ref.check.claim.identities import ROUNDINGS_OF_PRODUCT
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.ties import judge_ties
-from gradcheck_ref.check.judge.whole import SHORT
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
@@ -67,13 +66,6 @@ def _own_rounding(evidence: Evidence) -> Array | float:
         # An error ten times as large as the rounding has another cause.
         if not (wrong & (10 * rounding > np.abs(evidence.residual))).any():
             break
-    if claims.matrix is not None and question.ask.precision > SHORT:
-        shares, inputs = question.rounding_of_claims, question.ask.inputs
-        parts = inputs.parts.values()
-        lengths = [np.linalg.norm(claims.matrix[part.stretch], axis=0) for part in parts]
-        sizes = np.array([max(1, part.size) for part in parts])
-        typical = (shares / np.sqrt(sizes))[:, None] * lengths
-        rounding = np.fmax(rounding, DEVIATIONS * typical[inputs.numbers_of(evidence.rows)])
     return np.where(wrong.any(), rounding, 0.0)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.look import Evidence, axes_of
 from gradcheck_ref.check.judge.together import LINES, Together
-from gradcheck_ref.check.measure.ladder import WIDE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
@@ -79,7 +78,7 @@ def match(lines: Evidence, column: int) -> Array:
 def halve(together: Together) -> Array:
     """Halve the line that refuses its claim most clearly, down to one wrong entry.
 
-    Cost: 6 evaluations for each halving, or 12 if it needs another step.
+    Cost: 6 evaluations for each halving.
     """
     lines, (k, column) = together.evidence, together.worst
     line, residual = lines.lines[k], float(lines.residual[k, column])
@@ -88,9 +87,6 @@ def halve(together: Together) -> Array:
     while first.start < first.stop and together.question.affordable:
         found = together.along([first])
         found = found.looked_at(start)
-        is_sharp = 3 * float(found.best.bar[0, column]) < abs(residual)
-        if not is_sharp and together.question.affordable:
-            found = found.looked_at(start + 2 * WIDE)
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break

@@ -34,9 +34,6 @@ from gradcheck_ref.check.results import PASS, UNSURE
 # Windows that share no value are so many rungs apart.
 APART = 3 * WIDE
 
-# A slope of 0 is refused only by a window next to x, because f may be a staircase.
-NEXT = 9 * WIDE
-
 # A bar of up to so many times the allowed error may become short enough between the rungs.
 NEARLY = 32.0
 
@@ -155,11 +152,6 @@ class Evidence:
         return self.question.noise.pilots.rows_of(self.lines)
 
     @cached_property
-    def fades_at(self) -> Array:
-        """The first rung of each line where what looks like noise is a feature of f."""
-        return self.question.noise.pilots.fades_at[self.pilots]
-
-    @cached_property
     def witnesses(self) -> Witnesses:
         """The slopes with their error bars, as they are read from all values."""
         if not len(self.table.values):
@@ -175,7 +167,7 @@ class Evidence:
         blind = (self.table.shortest > 1) | ~(self._to_its_end() | self._kink_at_x())
         blind &= ~noise.pilots.seen[self.pilots]
         facts = self.facts._replace(doubted=self.facts.doubted | blind[:, None])
-        known = noise, self.units, self.table.scales, self.starved, self.fades_at, facts
+        known = noise, self.units, self.table.scales, self.starved, facts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
 
     @cached_property
@@ -296,10 +288,7 @@ class Evidence:
         kink = clear_jump(best) & (best.kink > BENT * best.steepest)
         kink = (kink & (self.ruling.verdict == UNSURE)).any(axis=1)
         start = np.where(kink, first + FAR, start)
-        zero = (refused & (self.claimed == 0)).any(axis=1)
-        wanted = self.table.window(np.where(zero, np.fmax(first + APART, NEXT), start))
-        fades = refused.any(axis=1) & (self.fades_at > first)
-        return np.asarray(wanted | (self.table.window(self.fades_at) & fades[:, None]))
+        return self.table.window(start)
 
     def _nearly(self) -> Array:
         """Which lines have a bar that may become short enough between the rungs."""

@@ -29,9 +29,6 @@ CLEARLY = 2.0
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
-# A witness whose noise is in doubt counts if it is so many bars away from the slopes of the others.
-TEN = 10.0
-
 # Steps longer than this many times the size of x measure a different part of f.
 FARTHEST = 32.0
 
@@ -86,7 +83,6 @@ def rule(
     units: Array,
     scales: Array,
     starved: Array,
-    fades_at: Array,
     facts: Facts,
 ) -> Ruling:
     """Judge the claims along some lines by all their witnesses.
@@ -105,8 +101,6 @@ def rule(
         The unit of x along each line, and the size of a typical entry, if that is larger.
     starved : ndarray of bool, shape (lines,)
         Whether no evaluations were left for another witness.
-    fades_at : ndarray of int, shape (lines,)
-        The first rung where what looks like noise at longer steps is a feature of f.
     facts : Facts
         What is known besides the witnesses.
     """
@@ -121,8 +115,6 @@ def rule(
     # If no step of the size of x has a slope, longer ones have another.
     near = step <= FARTHEST * scales[:, None]
     refuses &= near | (near & np.isfinite(witnesses.slope)).any(axis=0)
-    # Windows that are longer than features of f show their mean slope.
-    refuses &= witnesses.start >= fades_at[:, None]
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))
     accepts |= _zero(witnesses, claimed, rtol, noise, units[:, None], scales[:, None])
@@ -130,12 +122,7 @@ def rule(
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
     sides = near & (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
-    # If the noise of f is not along this line, a witness that supports the claim is as sharp as
-    # that.
-    bare = witnesses.truncation + witnesses.kink + 4 * noise.eps * witnesses.size / step
-    sharp = np.where(off <= allowed + FAIL_BARS * bare, bare, np.inf)
-    sharp[witnesses.state != State.SMOOTH] = np.inf
-    fails, agreed = _agreed(witnesses, off, refuses, sides, sharp, starved[:, None])
+    fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
 
     chosen = np.where(flat, (witnesses.state == State.FLAT).argmax(axis=0), sharpest(witnesses))
     passing = np.where(passes, bar, np.inf)
@@ -173,7 +160,6 @@ def _agreed(
     off: Array,
     refuses: Array,
     sides: Array,
-    sharp: Array,
     starved: Array,
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
@@ -198,10 +184,7 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
-        against = (between > bars) | (between > TEN * sharp)
-        # f moves more at a shorter step than such a slope and its noise explain.
-        against |= witnesses.steepest > TEN * (np.abs(theirs) + width + witnesses.rounding)
-        found &= ~(other_side | (closer & against).any(axis=0))
+        found &= ~(other_side | (closer & (between > bars)).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
     # If longer steps agree with the claims along more lines than fail, the slope depends on the

@@ -38,7 +38,7 @@ FEW, MANY = 10, 40
 
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
 # those of the first lines, and 4 for each line.
-MOST, LEAST = 2000, 48 + 4 * MANY
+MOST, LEAST = 2000, 72 + 4 * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -55,10 +55,15 @@ REPAIRED = LEFT_IF_FITTED**2
 # A mistake has at least this part of its square at a step far shorter.
 STAYS = 0.7
 
-# Chords are measured at every second rung, so that the shorter one of a pair is hardly noisier. The
-# first lines are measured at all of these. The step of a line is drawn between these multiples of it.
-STEP, FACTORS, COLLAPSED, WORSE = 2, (0.8, 1.25), 1e3, 100.0
-RUNGS = range(0, 8 * STEP, STEP)
+# The first lines are measured at all of these rungs, and the others at the two that change least;
+# before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
+# of that of the rung.
+RUNGS, FACTORS, CLOSER = range(1, 13), (0.8, 1.25), 3
+
+# Where the change of the slopes from rung to rung has risen, and then collapses, by more than
+# truncation can, the steps are within one stair. Noise is told up to where the change is WORSE
+# times the least.
+COLLAPSED, WORSE = 1e3, 100.0
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
 # few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
@@ -106,23 +111,15 @@ class Group:
     ) -> None:
         self.question, self.most, self.inputs = question, most, question.ask.inputs
         start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
-        self.seed, self.rng = (
-            (question.seed, 3, start, stop),
-            np.random.default_rng((question.seed, 3)),
-        )
+        self.seed = question.seed, 3, start, stop
+        self.rng = np.random.default_rng(self.seed)
         self.numbers = np.unique(self.inputs.numbers_of(np.flatnonzero(moves)))
-        self.line = Dithered(
-            self.inputs,
-            start,
-            stop,
-            self.seed,
-            np.packbits(moves),
-            rounds=False,
-        )
+        packed = np.packbits(moves)
+        self.line = Dithered(self.inputs, start, stop, self.seed, packed, rounds=False)
         self.groups, self.lines = output_groups(question), list[Dithered]()
         self.at_rungs: dict[int, Look] = {}
         self.weight = np.ones(question.ask.here.size)
-        self.level = self.truncation = math.nan
+        self.level, self.first = math.nan, 0
         affordable = most - question.ask.evaluations >= LEAST
         self.measurable = affordable and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
@@ -166,49 +163,47 @@ class Group:
         self.question.return_to_x()
         return claims.product(line.between(t))
 
-    @QUIETLY
     def _choose(self) -> bool:
-        """Choose the rungs from the first lines; return whether f can be measured. Cost: 48.
+        """Choose the rungs from the first lines; return whether f can be measured. Cost: 72.
 
-        Where f goes up and down within a step, slopes are short, and so are their changes: these
-        are compared with the slopes.
+        Where f has fewer digits than its dtype, points with as few digits meet its stairs at random
+        places.
         """
-        for in_proportion in (False, True):
-            self.line = replace(self.line, in_proportion=in_proportion)
-            self.lines, self.at_rungs = [], {}
-            slopes = np.array([self.at(rung, FIRST).slopes for rung in RUNGS])
-            largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0)
-            scaled = slopes / (largest or 1.0)
-            change = np.mean(np.diff(scaled, axis=0) ** 2, axis=(1, 2))
-            change = np.where(np.isfinite(change), change, np.inf)
-            if np.isfinite(change).any():
-                break
-        else:
-            return False
-        moved = np.sqrt(np.nan_to_num(np.nanmean(scaled**2, axis=(0, 1))))
-        self.weight = output_weights(moved) / (largest or 1.0)
-        scaled, steps = slopes * self.weight, steps_at(np.array(RUNGS))
-        change = np.mean(np.diff(scaled, axis=0) ** 2, axis=(1, 2))
+        if not self._tried():
+            self.line = replace(self.line, in_proportion=True)
+            if not self._tried():
+                return False
+        precision = self.question.ask.precision
+        dtype = precision * self.question.noise.pilots.size * self.weight
+        if self.level > ROUNDINGS**2 * np.mean(dtype**2):
+            self.line, self.lines, self.at_rungs = replace(self.line, rounds=True), [], {}
+        return True
+
+    @QUIETLY
+    def _tried(self) -> bool:
+        """Measure the first lines at all rungs, and choose; tell if some slopes are finite."""
+        self.lines, self.at_rungs = [], {}
+        slopes = np.array([self.at(rung, FIRST).slopes for rung in RUNGS])
+        largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
+        moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
+        self.weight = output_weights(moved) / largest
+        steps = steps_at(np.array(RUNGS))[1:]
+        change = np.mean((np.diff(slopes, axis=0) * self.weight) ** 2, axis=(1, 2))
+        change = change + self._floor(steps[:, None]).mean(axis=1)
         change = np.where(np.isfinite(change), change, np.inf)
         # Steps where the change has first risen, and then collapses, are within one stair of f.
         risen = change[1:-1] > np.minimum.accumulate(change)[:-2]
         within = np.flatnonzero(risen & (change[2:] < change[1:-1] / COLLAPSED))
         known = slice(within[0] + 2 if within.size else None)
-        floor = self._floor(steps[1:, None]).mean(axis=1)
-        change, steps = (change + floor)[known], steps[1:][known]
+        change, steps = change[known], steps[known]
         noise, bend, power = balance(steps, change)
-        expected = Z / math.sqrt(MANY * self.weight.size) * noise / steps**2 + bend * steps**power
+        averaged = Z / math.sqrt(MANY * self.weight.size)
+        expected = averaged * noise / steps**2 + bend * steps**power
         best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
         # The two chords behind a change have the noise of two steps.
-        self.level = noise / (1 + GOLDEN ** (-2 * STEP))
-        self.first, self.truncation = RUNGS[best], bend * steps[best] ** power
-        dtype = self.question.ask.precision * self.question.noise.pilots.size * self.weight
-        shown = noise / steps[-1] ** 2 > bend * steps[-1] ** power
-        if shown and self.level > ROUNDINGS**2 * np.mean(dtype**2):
-            # f has fewer digits than its dtype: so must the points, or they meet stairs.
-            self.line = replace(self.line, rounds=True)
-            self.lines, self.at_rungs = [], {}
-        return True
+        self.level = noise / (1 + GOLDEN**-2)
+        self.first = RUNGS[best]
+        return bool(np.isfinite(change).any())
 
     def _floor(self, steps: Array) -> Array:
         """Return the mean square that the spacing of the values leaves in a slope, by column."""
@@ -216,11 +211,12 @@ class Group:
 
     def seen(self, count: int, rungs: int = 2) -> Looks:
         """Return the first lines at the chosen rungs, and at a shorter one if that is wanted."""
-        looks = []
-        for k in range(rungs):
-            look = self.at(self.first + STEP * k, count)
-            looks.append(Look(*[one * self.weight for one in look[:3]], look.steps))
-        floor = self._floor(steps_at(np.array(self.first + STEP)))
+        looks = list[Look]()
+        for k in (0, 1, 1 + CLOSER)[:rungs]:
+            look = self.at(self.first + k, count)
+            claimed, slopes, middles = (one * self.weight for one in look[:3])
+            looks.append(Look(claimed, slopes, middles, look.steps))
+        floor = self._floor(steps_at(np.array(self.first + 1)))
         upstreams = self.question.ask.upstreams
         return Looks(self.lines[:count], looks, self.weight, floor, self.groups, upstreams)
 
@@ -304,7 +300,7 @@ class Group:
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            steps = steps_at(self.first + STEP * np.arange(2))
+            steps = steps_at(self.first + np.arange(2))
             level = max(self.level, 2 * found.noise / float(np.sum(steps**-2.0)))
             high = level > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.at_rungs.values()):

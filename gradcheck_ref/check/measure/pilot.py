@@ -47,9 +47,6 @@ IN_SLOPE, IN_VALUE, IN_WINDOW, IN_ONE_SIDED = 1.96, 2.3, 13.5, 100.0
 # Four misfits of one sign, whose ratios are within this factor, are a power of the step, not noise.
 STEADY = 1.3
 
-# Noise that is so many times less at short steps fades; else it does so above any rung there is.
-FADES, NEVER = 30.0, -(10**6)
-
 # Evaluations for the search for stairs: three intervals, halved ten times, and their ends.
 MOST_HALVED, HALVINGS = 3, 40
 
@@ -68,7 +65,6 @@ class Pilots(NamedTuple):
     noise: Array  # (rows, rungs, outputs): standard deviation, in windows that start at each rung
     first: Array  # (rows,): where to look first, as a rung
     seen: Array  # (rows,): whether a pilot saw a slope
-    fades_at: Array  # (rows,): the rung from which on noise has faded
     stairs: Array  # (outputs,): the size of the stairs of f; 0 if there are none
     size: Array  # (outputs,): the largest |f| seen
 
@@ -99,8 +95,7 @@ def no_pilots(ask: Ask) -> Pilots:
     quiet = np.zeros((1, HIGHEST + LOWEST + 1, outputs))
     owner, size = np.zeros(len(ask.inputs.parts), int), np.abs(ask.here)
     first = np.array([rung_at(FIRST_STEP)])
-    never, stairs = np.array([NEVER]), np.zeros(outputs)
-    return Pilots(ask.inputs, owner, quiet, first, first > 0, never, stairs, size)
+    return Pilots(ask.inputs, owner, quiet, first, first > 0, np.zeros(outputs), size)
 
 
 def _owners(inputs: Inputs, few: bool) -> tuple[Array, list[int]]:
@@ -205,20 +200,7 @@ def fly(
         size = np.fmax(size, np.nan_to_num(np.abs(values + ask.here)).max(axis=0))
     noise[-1], first[-1] = noise[:-1].max(axis=0), first[:-1].max()
     size = np.fmax(size, np.abs(ask.here))
-    return Pilots(inputs, owner, noise, first, seen, _fades_at(noise), stairs, size)
-
-
-def _fades_at(noise: Array) -> Array:
-    """Return the rung from which on noise has faded, by row; else NEVER.
-
-    Noise does not depend on the step: if it fades, it is a feature of f at longer steps.
-    """
-    rungs, rows = WIDE * np.arange(MANY - 3), np.arange(len(noise))  # shorter ones bear these out
-    levels = noise[:, HIGHEST : HIGHEST + MANY - 3].max(axis=2, initial=0.0)
-    quietest = (levels / steps_at(rungs)).argmin(axis=1)
-    loudest = np.maximum.accumulate(levels, axis=1)[rows, quietest]
-    fades = levels[rows, quietest] * FADES <= loudest
-    return np.asarray(np.where(fades, WIDE * quietest, NEVER))
+    return Pilots(inputs, owner, noise, first, seen, stairs, size)
 
 
 def extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
