@@ -299,6 +299,36 @@ def test_a_call_of_f_is_found(source):
     assert lines_that_call_f(source)
 
 
+# --- what was judged is never changed ----------------------------------------------------------
+
+
+def lines_that_change_others(source):
+    """Return the lines that assign to an attribute of something else than self."""
+    attributes = (node for node in ast.walk(parsed(source)) if isinstance(node, ast.Attribute))
+    stored = (node for node in attributes if isinstance(node.ctx, ast.Store))
+    return [node.lineno for node in stored if ast.unparse(node.value) != "self"]
+
+
+@pytest.mark.parametrize("module", [name for name in SOURCES if fits(name, "check.judge.*")])
+def test_the_judge_changes_no_object_from_outside(module):
+    assert not lines_that_change_others(source_of(module))
+    assert "rejudge" not in source_of(module)
+
+
+def test_a_change_from_outside_is_found():
+    assert lines_that_change_others("evidence.doubts = doubts\nself.doubts = doubts") == [1]
+
+
+def test_the_rule_reads_only_what_was_measured():
+    ours = re.findall(r"^from gradcheck_ref\.(\S+)", source_of("check.judge.rule"), re.MULTILINE)
+    assert set(ours) == {
+        "arguments",
+        "check.measure.noise",
+        "check.measure.witness",
+        "check.results",
+    }
+
+
 # --- one number, one word --------------------------------------------------------------------
 
 STAGES = [name for name in SOURCES if re.fullmatch(r"stage\d_\w+", name)]
