@@ -48,7 +48,7 @@ EDITS = [
          "ROUNDING_LEFT = 256.0", "ROUNDING_LEFT = 768.0"),
     Edit("an error may shrink to a quarter", "judge/whole.py", "STAYS = 0.7", "STAYS = 0.7 / 3"),
     Edit("no third step before an input is refused", "judge/whole.py",
-         "if closer.error + closer.doubt(refused) < STAYS * found.error:",
+         "if closer.error + doubt < STAYS * found.error:",
          "if closer.error < 0:"),
     Edit("lines in one stair are quiet", "measure/witness.py",
          " & (noise.stairs == 0)", ""),

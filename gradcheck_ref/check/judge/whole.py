@@ -52,7 +52,7 @@ HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 # A repair is right if it leaves surely less than this part of the error, squared.
 REPAIRED = LEFT_IF_FITTED**2
 
-# A mistake has at least this part of its square at a step far shorter.
+# A mistake has at least this part of its square at a step far shorter, and hardly more.
 STAYS = 0.7
 
 # The first lines are measured at all of these rungs, and the others at the two that change least;
@@ -278,8 +278,11 @@ class Group:
             return False  # a staircase refuses nobody
         seen = self.seen(count, 3)
         closer = seen.square(columns, 1)
-        if closer.error + closer.doubt(refused) < STAYS * found.error:
+        doubt = closer.doubt(refused)
+        if closer.error + doubt < STAYS * found.error:
             return False  # a kink, or truncation
+        if closer.error - doubt > found.error / STAYS:
+            return False  # f is steeper at shorter steps
         if self._kink(seen, columns) > KINKED * found.error:
             return None
         quiet = found.noise <= min(found.slopes, ALIKE * found.error)
