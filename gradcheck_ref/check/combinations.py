@@ -50,7 +50,8 @@ def combined(noise: Noise) -> Noise:
         return _mixed(noise, np.eye(outputs))
     moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
     unit = output_weights(moved)
-    signs = np.random.default_rng((noise.seed, 1)).integers(0, 2, (LINES, outputs)) == 1
+    rng = np.random.default_rng((noise.seed, *b"combinations"))  # not the signs of any line
+    signs = rng.integers(0, 2, (LINES, outputs)) == 1
     ask.forward()  # the vjp is called next, and may need a call of f at x before it
     return _mixed(noise, np.where(signs, -unit, unit))
 
