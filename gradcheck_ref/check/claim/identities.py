@@ -15,7 +15,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.measure.lines import STRETCH, Line
-from gradcheck_ref.check.measure.noise import QUIETLY, TABLE_POINTS, Noise, noise_of
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
 
 # A product of a few dozen factors and terms is off by a few dozen roundings at most.
@@ -40,6 +40,9 @@ LARGE = 1e3
 
 # The subject of a fault of two products, at least one of which is wrong.
 NOT_ADJOINT = "jvp and vjp"
+
+# The values in a table that shows the noise of a product of the claim.
+TABLE_POINTS = 7
 
 
 class Identities:
@@ -310,3 +313,25 @@ def _typical(numbers: Array) -> Any:
 def _rounding(noise: Any, size: Any) -> Any:
     """Return the error that noise explains, if it is rounding: a small part of the product."""
     return np.minimum(DEVIATIONS * noise, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING))
+
+
+@QUIETLY
+def noise_of(table: Array) -> Array:
+    """Estimate the noise of each column of values at equidistant points.
+
+    The differences of a smooth function get smaller from order to order, while those of noise do
+    not (Hamming; Moré and Wild, 2011).
+    The estimate is the root mean square of the differences of order k, scaled so that it is right
+    for white noise: the mean square of these is (2k choose k) times the variance.
+    """
+    size = np.abs(table).max(axis=0)  # without it the squares might overflow
+    differences = np.diff(table / np.where(size > 0, size, 1.0), 2, axis=0)
+    orders = []
+    for k in range(3, TABLE_POINTS):
+        differences = np.diff(differences, axis=0)
+        orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
+    _, fourth, fifth, sixth = orders
+    falling = (sixth < fifth / 2) & (fifth < fourth / 2)
+    # The last order has only one difference, which may be small by chance.
+    _, low, high, _ = np.sort(orders, axis=0)
+    return np.asarray(np.where(falling, fifth, (low + high) / 2))

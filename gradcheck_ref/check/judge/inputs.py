@@ -140,7 +140,8 @@ def _confirmed(question: Question, findings: Findings) -> Evidence:
     stands_still = not any(look.slopes.any() for look in group.at_rungs.values())
     few = has_few_digits(question) or stands_still
     hidden = few and (again[0].limit - again[0].error) * size > error
-    return evidence.given(doubted=fails) if excluded or hidden else evidence
+    doubted = evidence.facts.doubted | (fails & (excluded or hidden))
+    return evidence.given(doubted=doubted)
 
 
 # --- from what was measured anyway ----------------------------------------------------------------

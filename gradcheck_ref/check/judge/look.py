@@ -37,8 +37,8 @@ APART = 3 * WIDE
 # A bar of up to so many times the allowed error may become short enough between the rungs.
 NEARLY = 32.0
 
-# The first look, one a window away, one between the rungs, at all of the pilots, at all there are,
-# and once more between.
+# After the first look: one a window away, one between the rungs, at all those of the pilots, at all
+# there are; in any order of the last three, and one more.
 LOOKS = 5
 
 # A kink is at x if windows that are FAR rungs apart, a factor of 1e5, show the same jump.

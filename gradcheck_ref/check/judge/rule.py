@@ -23,7 +23,7 @@ from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.measure.witness import State, Witnesses
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE
 
-# Two steps that differ by a factor of 2 share no samples, and have none close to each other.
+# f stands still if it does at two steps that differ by this factor: at two windows.
 CLEARLY = 2.0
 
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
@@ -187,8 +187,8 @@ def _agreed(
         found &= ~(other_side | (closer & (between > bars)).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
-    # If longer steps agree with the claims along more lines than fail, the slope depends on the
-    # step, and no line fails. Nor does a line that had no evaluations left for longer steps.
+    # If other steps agree with the claims along more lines than fail, slopes of this f depend on the
+    # step, and no line fails. Nor does one that had no evaluations left for more steps.
     fails &= ~(contradicted.any(axis=0) & starved)
     fails &= np.count_nonzero(contradicted, axis=0) <= np.count_nonzero(fails, axis=0)
     return fails, chosen

@@ -1,8 +1,8 @@
 """The ladder: values of f along some lines, at rungs of one fixed ladder of steps.
 
 Rung k is a step of 0.36 / 1.618^k units, on both sides of x. The golden ratio is irrational, so no
-two rungs meet a period of f at the same place. Nothing else of a line is ever measured: its slope,
-noise, stairs, kinks and edges are read from the table of these values.
+two rungs meet a period of f at the same place. The slope of a line, its kinks and its edges are
+read from the table of these values. Pilots and wholes ask f at rungs of the same ladder.
 """
 
 import math
@@ -24,7 +24,7 @@ TOP = 0.36
 WIDE = 3
 RATIO = GOLDEN**WIDE
 
-# The ladder ends 3.5e-14 units from x. Above rung 0 it has nine rungs, up to 27 units, or more
+# The ladder ends 4e-14 units from x. Above rung 0 it has nine rungs, up to 27 units, or more
 # where units are so short that they do not reach 27 itself.
 DOWN, UP = 21 * WIDE, 3 * WIDE
 

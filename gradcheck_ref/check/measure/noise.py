@@ -1,8 +1,7 @@
 """How noisy and how precise the values of f are, and the smallest step between them.
 
 Noise limits the accuracy of any slope. It comes from rounding, float32 inside f, an iteration that
-stops early, or random numbers. At equidistant points the differences of a smooth function get
-smaller from order to order, while those of noise do not (Hamming; Moré and Wild, 2011).
+stops early, or random numbers. Pilots measure it; all values of f show their digits.
 """
 
 import math
@@ -14,9 +13,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.decimals import digits_shown, step_between
 from gradcheck_ref.check.measure.pilot import fly, no_pilots
-
-# The values in a table that shows the noise of a product of the claim.
-TABLE_POINTS = 7
 
 # The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
 BITS = 24, 11, 8
@@ -81,7 +77,8 @@ class Noise:
     def spacing(self) -> Array:
         """The step between values; if they never change, that of the shortest format they fit."""
         eps = np.where(self.short, self.eps, self.ask.outputs.eps.max(initial=0.0))
-        for fits, bits in zip(self._fits, BITS, strict=True):
+        # Who has more bits than a float32 was not asked about fewer.
+        for fits, bits in zip(np.logical_and.accumulate(self._fits), BITS, strict=True):
             eps = np.where(fits & ~self.changed, np.maximum(2.0 ** (1 - bits), eps), eps)
         shown = self.changed & (self.resolution > 0)
         return np.where(shown, self.resolution, eps * np.abs(self.ask.here))
@@ -191,23 +188,3 @@ class Noise:
         if found:
             self.pilots = found
             self.changed |= found.stairs > 0
-
-
-@QUIETLY
-def noise_of(table: Array) -> Array:
-    """Estimate the noise of each column of values at equidistant points.
-
-    The estimate is the root mean square of the differences of order k, scaled so that it is right
-    for white noise: the mean square of these is (2k choose k) times the variance.
-    """
-    size = np.abs(table).max(axis=0)  # without it the squares might overflow
-    differences = np.diff(table / np.where(size > 0, size, 1.0), 2, axis=0)
-    orders = []
-    for k in range(3, TABLE_POINTS):
-        differences = np.diff(differences, axis=0)
-        orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
-    _, fourth, fifth, sixth = orders
-    falling = (sixth < fifth / 2) & (fifth < fourth / 2)
-    # The last order has only one difference, which may be small by chance.
-    _, low, high, _ = np.sort(orders, axis=0)
-    return np.asarray(np.where(falling, fifth, (low + high) / 2))

@@ -1,10 +1,10 @@
 """A pilot: what one line over an input tells of noise, stairs and the best steps, before a claim.
 
-f is asked ahead of x at every third rung, 8 times, and up to 16 times if it is noisy there. Three
+f is asked ahead of x at every third rung, 10 times, and 16 times if it is noisy there. Three
 readings of one table:
 
-1. The slope by windows of three rungs. From rung to rung it changes 322 times less where f is
-   smooth, while noise is a plateau.
+1. The slope by windows of three rungs. Its change, times the step, is 322 times less at the next
+   rung where f is smooth, while noise is a plateau.
 2. The value at x by the same windows, without f(x) itself. A kink or a jump near x is an offset
    that all longer windows share. It looks like a plateau in (1), but not here.
 3. The cost of noise and truncation in each window: the cheapest is where to look first.
@@ -34,14 +34,15 @@ HIGHEST, LOWEST = 14, DOWN // WIDE
 # Each of so many inputs has its own pilot; if there are more, inputs of like units share one.
 MOST_PILOTS = 12
 
-# The misfit of a smooth f grows like t^4, 322 times from rung to rung, but 1e4 times only across a
-# stair, a kink or an edge. Up to 30 times is a plateau: noise.
+# The misfit of a smooth f is the change of its slope, times the step. It grows like t^4, 322 times
+# from rung to rung, but 1e4 times only across a stair, a kink or an edge. Up to 30 times is a
+# plateau: noise.
 # After a few draws of it, noise is hardly more than six times larger.
 SMOOTH_GROWTH, PLATEAU, ENOUGH, FEWER = 1e4, 30.0, 3, 6.0
 
-# Noise of 1 at each value changes what three rungs extrapolate by 1.96 (slopes, times the longest
-# step), or 2.3 (values at x); and the slope of a window of six values by 3.4 of its longest step.
-# By slopes of one side 25 of that: four times that is what noise alone does not reach.
+# Noise of 1 at each value changes what three rungs extrapolate by 1.96 (slopes, times the shortest
+# step), or 2.3 (values at x); and the slope of a window of six values by 13.5 over its longest
+# step. By slopes of one side 25 over that: four times that is what noise alone does not reach.
 IN_SLOPE, IN_VALUE, IN_WINDOW, IN_ONE_SIDED = 1.96, 2.3, 13.5, 100.0
 
 # Four misfits of one sign, whose ratios are within this factor, are a power of the step, not noise.

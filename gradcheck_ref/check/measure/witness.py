@@ -21,13 +21,13 @@ from gradcheck_ref.check.measure.pilot import extrapolated
 
 EACH = 6  # evaluations for one witness
 
-# White noise of standard deviation s changes the slope by 3.4 s / h, if the rungs are next to each
-# other by 0.9 s / h; the bar covers four times that. By the weights of the six values, for rungs
-# that are 1, 2 or 3 apart.
+# White noise of standard deviation s changes the slope by 3.7 s / h, 5.8 s / h or 13.5 s / h, where
+# the rungs are 1, 2 or 3 apart and h is the longest step: by the weights of the six values. The bar
+# covers four times that.
 NOISE_IN_SLOPE = 4 * np.array([0.0, 3.7, 5.8, 13.5])
 
-# The rounding of the values themselves: at each by 4 eps of its size; where f stands still, at the
-# shortest step, which is 17.9 times shorter than the longest.
+# The values themselves are rounded by 4 eps of their size. Where the longest step is h, the slopes
+# at the shortest one, of rungs 3 apart, have a rounding 17.9 times larger.
 ROUNDING, STILL = 4.0, RATIO**2
 
 # The chance that two draws of noise are both 1000 times smaller than its standard deviation is one
