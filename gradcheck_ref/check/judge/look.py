@@ -108,7 +108,7 @@ class Evidence:
     starved : ndarray of bool, shape (lines,)
         For which lines no evaluations were left for another look.
     facts : Facts
-        What is known besides the values along these lines.
+        Facts besides the values along these lines.
     """
 
     question: Question

@@ -29,6 +29,9 @@ CLEARLY = 2.0
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
+# Slopes at shorter steps are other ones if they are TEN times larger than one and its bar.
+TEN = 10.0
+
 # Steps longer than this many times the size of x measure a different part of f.
 FARTHEST = 32.0
 
@@ -102,7 +105,7 @@ def rule(
     starved : ndarray of bool, shape (lines,)
         Whether no evaluations were left for another witness.
     facts : Facts
-        What is known besides the witnesses.
+        Facts besides the witnesses.
     """
     bar, jump, step, here = witnesses.bar, witnesses.jump, witnesses.step, noise.ask.here
     off = np.abs(claimed - witnesses.slope)
@@ -184,11 +187,13 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
-        found &= ~(other_side | (closer & (between > bars)).any(axis=0))
+        # Or f moves more at a shorter step than such a slope and its noise explain.
+        moves = witnesses.steepest > TEN * (np.abs(theirs) + width + witnesses.rounding)
+        found &= ~(other_side | (closer & ((between > bars) | moves)).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
-    # If other steps agree with the claims along more lines than fail, slopes of this f depend on the
-    # step, and no line fails. Nor does one that had no evaluations left for more steps.
+    # If other steps agree with the claims along more lines than fail, slopes depend on the step,
+    # and no line fails. Nor does one that had no evaluations left for more steps.
     fails &= ~(contradicted.any(axis=0) & starved)
     fails &= np.count_nonzero(contradicted, axis=0) <= np.count_nonzero(fails, axis=0)
     return fails, chosen

@@ -38,7 +38,7 @@ FEW, MANY = 10, 40
 
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
 # those of the first lines, and 4 for each line.
-MOST, LEAST = 2000, 72 + 4 * MANY
+MOST, LEAST = 2000, 90 + 4 * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -58,7 +58,7 @@ STAYS = 0.7
 # The first lines are measured at all of these rungs, and the others at the two that change least;
 # before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
 # of that of the rung.
-RUNGS, FACTORS, CLOSER = range(1, 13), (0.8, 1.25), 3
+RUNGS, FACTORS, CLOSER = range(1, 16), (0.8, 1.25), 3
 
 # Where the change of the slopes from rung to rung has risen, and then collapses, by more than
 # truncation can, the steps are within one stair. Noise is told up to where the change is WORSE
@@ -164,7 +164,7 @@ class Group:
         return claims.product(line.between(t))
 
     def _choose(self) -> bool:
-        """Choose the rungs from the first lines; return whether f can be measured. Cost: 72.
+        """Choose the rungs from the first lines; return whether f can be measured. Cost: 90.
 
         Where f has fewer digits than its dtype, points with as few digits meet its stairs at random
         places.

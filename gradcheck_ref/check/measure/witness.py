@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.measure.ladder import RATIO, Table, steps_at
+from gradcheck_ref.check.measure.ladder import RATIO, WIDE, Table, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.measure.pilot import extrapolated
 
@@ -37,6 +37,9 @@ QUIETER, BRANCHES = 1e3, 1e-3
 
 # A smooth f leaves less than this part of what two steps show as a jump.
 EVEN = 1e-3
+
+# So many windows of one line show its own noise, down to so many times less than the pilot's.
+SEVERAL, QUIETER_ALONG = 4, 30.0
 
 # One-sided differences amplify noise about four times as much as those of two sides.
 ONE_SIDED = 4.0
@@ -151,6 +154,15 @@ def read(table: Table, noise: Noise) -> Witnesses:
     level = np.maximum(noise.pilots.noise_at(rows[line], start), noise.least)
     weight = NOISE_IN_SLOPE[stride, None]
     draws = 4 * np.fmax(half_jump, fourth) * h / weight
+    # Several windows of one line, none of them far from x, show how loud f is along that.
+    near = (stride == WIDE) & (start >= 0)
+    loudest = np.zeros((len(table.lines), draws.shape[1]))
+    relative = np.where(draws == 0, 0.0, np.nan_to_num(draws / size, nan=np.inf))
+    np.maximum.at(loudest, line[near], relative[near])
+    several = (np.bincount(line[near], minlength=len(loudest)) >= SEVERAL)[line, None]
+    own = np.where(relative == loudest[line], draws, loudest[line] * size)
+    own = np.clip(np.nan_to_num(own, nan=np.inf), level / QUIETER_ALONG, level)
+    level = np.where(several, np.maximum(own, noise.least), level)
     moved = np.abs(moves).max(axis=(1, 2))
     shows = ((moved > level) | (level > BRANCHES * np.abs(here))) & (noise.stairs == 0)
     quiet = (draws > 0) & (QUIETER * draws < level) & np.isfinite(level) & shows
