@@ -57,7 +57,7 @@ class Ruling(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What is known of a claim besides the witnesses along its line; see `doubts`."""
+    """Facts about a claim besides the witnesses along its line; see `doubts`."""
 
     own_rounding: Array | float = 0.0  # of the claim itself, (lines, outputs)
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
