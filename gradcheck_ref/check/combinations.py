@@ -66,6 +66,8 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     ask.nondeterminism = np.abs(mix) @ ask.nondeterminism
     new = Noise(ask, noise.seed, noise.most)
     new.short |= _few_digits(noise.ask.here)
+    noise.notice(noise.ask.here[None])
+    new.inherited = np.sqrt(mix**2 @ noise.spacing**2)
     # The rounding of a sum is that of its largest terms.
     size = np.abs(mix) @ (noise.eps * np.abs(noise.ask.here))
     with np.errstate(divide="ignore", invalid="ignore"):

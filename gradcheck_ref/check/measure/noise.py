@@ -42,6 +42,8 @@ class Noise:
         The precision of the outputs: that of their dtype, or of a shorter one that all values fit.
     common : ndarray, shape (outputs,)
         The step between the values of an output, if all are whole multiples of one; else 0.
+    inherited : ndarray, shape (outputs,), or 0
+        The spacing that combinations of outputs have from these, as f(x) shows it.
     pilots : Pilots
         The noise, the stairs and the best steps along a line over each input.
     changed, short : ndarray of bool, shape (outputs,)
@@ -54,6 +56,7 @@ class Noise:
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
         self.pilots = no_pilots(ask)
         self.common = np.zeros(ask.here.shape)
+        self.inherited: Array | float = 0.0
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
         self._fits = np.ones((len(BITS), ask.here.size), bool)  # all values so far
@@ -81,7 +84,8 @@ class Noise:
         for fits, bits in zip(np.logical_and.accumulate(self._fits), BITS, strict=True):
             eps = np.where(fits & ~self.changed, np.maximum(2.0 ** (1 - bits), eps), eps)
         shown = self.changed & (self.resolution > 0)
-        return np.where(shown, self.resolution, eps * np.abs(self.ask.here))
+        own = np.where(shown, self.resolution, eps * np.abs(self.ask.here))
+        return np.fmax(own, self.inherited)
 
     @property
     @QUIETLY
