@@ -82,9 +82,9 @@ def along(
     question: Question, lines: Sequence[Line], claimed: Array, least: Least, rtol: float = 0.0
 ) -> "Evidence":
     """Return lines with the claims along them; f is not called yet."""
-    return Evidence(
-        question, Table(question.ask, lines), claimed, least, rtol, np.zeros(len(lines), bool)
-    )
+    nothing, starved = Witnesses.nothing(1, *claimed.shape), np.zeros(len(lines), bool)
+    table = Table(question.ask, lines)
+    return Evidence(question, table, nothing, claimed, least, rtol, starved)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +99,8 @@ class Evidence:
         The function, the point and the budget.
     table : Table
         The lines, and the values of f along them.
+    witnesses : Witnesses
+        The slopes with their error bars, as they were read from all values.
     claimed : ndarray, shape (lines, outputs)
         The claimed slopes.
     least : callable
@@ -113,6 +115,7 @@ class Evidence:
 
     question: Question
     table: Table
+    witnesses: Witnesses
     claimed: Array
     least: Least
     rtol: float
@@ -152,13 +155,6 @@ class Evidence:
         return self.question.noise.pilots.rows_of(self.lines)
 
     @cached_property
-    def witnesses(self) -> Witnesses:
-        """The slopes with their error bars, as they are read from all values."""
-        if not len(self.table.values):
-            return Witnesses.nothing(1, *self.claimed.shape)
-        return read(self.table, self.question.noise)
-
-    @cached_property
     def ruling(self) -> Ruling:
         """The verdicts on the claims."""
         at = self.witnesses.take(sharpest(self.witnesses))
@@ -186,15 +182,18 @@ class Evidence:
 
     def given(self, **facts: Any) -> "Evidence":
         """Return the same evidence where more facts are known."""
-        return replace(self, facts=self.facts._replace(**facts))
+        news = any(np.any(fact) for fact in facts.values())
+        return replace(self, facts=self.facts._replace(**facts)) if news else self
 
     def joined(self, others: Sequence["Evidence"]) -> "Evidence":
         """Join this and other evidence on lines of the same kind; axes are sorted."""
         every = [self, *others]
         order = np.argsort(np.concatenate([one.rows for one in every]), kind="stable")
+        table = self.table.joined([one.table for one in others], order)
         return replace(
             self,
-            table=self.table.joined([one.table for one in others], order),
+            table=table,
+            witnesses=read(table, self.question.noise),
             claimed=np.concatenate([one.claimed for one in every])[order],
             starved=np.concatenate([one.starved for one in every])[order],
         )
@@ -225,13 +224,16 @@ class Evidence:
     def looked(self, wanted: Array) -> "Evidence":
         """Ask f at some rungs, (lines, rungs), as far as affordable."""
         table, starved = self.table.asked(wanted, self.question.rungs)
-        found = replace(self, table=table, starved=self.starved | starved)
+        found, noise = (
+            replace(self, table=table, starved=self.starved | starved),
+            self.question.noise,
+        )
         new = table.values[len(self.table.values) :]
         if len(new):
-            self.question.noise.notice(new)
-            unsettled = (found.ruling.verdict != PASS).any()
-            if unsettled and self.question.noise.ask_again():
-                found = replace(found)  # read the values anew: more is known of their noise
+            noise.notice(new)
+            found = replace(found, witnesses=read(table, noise))
+            if (found.ruling.verdict != PASS).any() and noise.ask_again():
+                found = replace(found, witnesses=read(table, noise))  # more is known of the noise
         return found
 
     def looked_at(self, starts: Array | int) -> "Evidence":
