@@ -16,7 +16,7 @@ from gradcheck_ref.check.hides.blind import Viewpoint
 from gradcheck_ref.check.hides.code import has_branches
 from gradcheck_ref.check.hides.measured import as_measured
 from gradcheck_ref.check.hides.running import auditing
-from gradcheck_ref.check.judge.doubts import doubted
+from gradcheck_ref.check.judge.doubts import weigh_doubts
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
 from gradcheck_ref.check.judge.verdicts import results_of
@@ -45,7 +45,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
         question = _question(ask, product, knobs)
         findings = by_output(explore(question), ask)
         _ask_again(question, product, knobs.nondet_tol)
-        findings = doubted(question, findings)
+        findings = weigh_doubts(question, findings)
         results = results_of(question, findings)
         return _report(f, question, findings, results)
 

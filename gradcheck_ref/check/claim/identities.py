@@ -321,6 +321,7 @@ def noise_of(table: Array) -> Array:
 
     The differences of a smooth function get smaller from order to order, while those of noise do
     not (Hamming; Moré and Wild, 2011).
+
     The estimate is the root mean square of the differences of order k, scaled so that it is right
     for white noise: the mean square of these is (2k choose k) times the variance.
     """

@@ -31,7 +31,7 @@ OWN_ROUNDINGS, DRAWS = 4.0, 3
 FAR = 2.0**-3
 
 
-def doubted(question: Question, findings: Findings) -> Findings:
+def weigh_doubts(question: Question, findings: Findings) -> Findings:
     """Return the findings with all facts that may change a verdict.
 
     Cost: none if all entries pass, and none of them is flat or at a kink and equal to another one.

@@ -53,7 +53,7 @@ REFUSED = 10
 def as_a_whole(question: Question, findings: Findings) -> Findings:
     """Return the findings with a number for every input, which decides where f has few digits.
 
-    Cost: none, or about 200 evaluations for all inputs, and up to 2000 if some of them are wrong.
+    Cost: none, or about 240 evaluations for all inputs, and up to 2000 if some of them are wrong.
     """
     here, on_axes = question.ask.here, findings.on_axes
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):
@@ -116,7 +116,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
 def _confirmed(question: Question, findings: Findings) -> Evidence:
     """Return the evidence with a doubt where another measurement contradicts refused entries.
 
-    Where f moves in stairs, the bars of a witness may be too short. Cost: about 100 evaluations, or
+    Where f moves in stairs, the bars of a witness may be too short. Cost: about 120 evaluations, or
     up to 700 if a few lines do not tell.
     """
     evidence, parts = findings.on_axes, len(question.ask.inputs.parts)

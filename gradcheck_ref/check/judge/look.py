@@ -224,11 +224,8 @@ class Evidence:
     def looked(self, wanted: Array) -> "Evidence":
         """Ask f at some rungs, (lines, rungs), as far as affordable."""
         table, starved = self.table.asked(wanted, self.question.rungs)
-        found, noise = (
-            replace(self, table=table, starved=self.starved | starved),
-            self.question.noise,
-        )
-        new = table.values[len(self.table.values) :]
+        found = replace(self, table=table, starved=self.starved | starved)
+        new, noise = table.values[len(self.table.values) :], self.question.noise
         if len(new):
             noise.notice(new)
             found = replace(found, witnesses=read(table, noise))

@@ -24,9 +24,6 @@ from gradcheck_ref.check.measure.noise import QUIETLY
 Z = 3.09
 CHANCE = 1e-3
 
-# The lines that choose the steps.
-FIRST = 3
-
 
 class Look(NamedTuple):
     """Claims and slopes along the lines at one step, weighted."""
@@ -152,15 +149,3 @@ class Looks:
             averaged=math.sqrt(lines * outputs),
             proved=proof(lines) ** 2 * float(largest.max()),
         )
-
-    @QUIETLY
-    def reproduced(self, columns: slice, first: int) -> float:
-        """Return how surely slopes are alike at two steps, in standard deviations.
-
-        The first lines have chosen the steps, and cannot bear that out.
-        """
-        one, other = (look.slopes[FIRST:, columns] for look in self.at[first : first + 2])
-        if not (one.any() or other.any()):
-            return math.inf  # f stands still
-        alike = np.mean(one * other) / math.sqrt(np.mean(one**2) * np.mean(other**2))
-        return float(np.arctanh(np.clip(alike, -0.999999, 0.999999)) * math.sqrt(one.size - 3))

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
-from gradcheck_ref.check.judge.looks import FIRST, Look, Looks, Square, Z
+from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
@@ -55,10 +55,10 @@ REPAIRED = LEFT_IF_FITTED**2
 # A mistake has at least this part of its square at a step far shorter, and hardly more.
 STAYS = 0.7
 
-# The first lines are measured at all of these rungs, and the others at the two that change least;
+# The FIRST lines are measured at all of these rungs, and the others at the two that change least;
 # before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
 # of that of the rung.
-RUNGS, FACTORS, CLOSER = range(1, 16), (0.8, 1.25), 3
+RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
 
 # Where the change of the slopes from rung to rung has risen, and then collapses, by more than
 # truncation can, the steps are within one stair. Noise is told up to where the change is WORSE
@@ -148,12 +148,9 @@ class Group:
             some = pairs[start : start + each]
             found.append(ask.many([(line, side * t) for line, t in some for side in (1, -1)]))
         values = np.concatenate(found)
-        slopes, middles = (
-            (values[::2] - values[1::2]) / (2 * steps[:, None]),
-            values[::2] + values[1::2],
-        )
+        ahead, behind = values[::2], values[1::2]
         claimed = np.array([self._claimed(line, t) for line, t in pairs])
-        return Look(claimed, slopes, middles / 2, steps)
+        return Look(claimed, (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2, steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
         """Return the claims along the move that was really made."""
@@ -286,8 +283,7 @@ class Group:
         if self._kink(seen, columns) > KINKED * found.error:
             return None
         quiet = found.noise <= min(found.slopes, ALIKE * found.error)
-        alike = seen.reproduced(columns, 0) >= Z and seen.reproduced(columns, 1) >= 1
-        return True if self._exceeds(closer, refused, seen) and quiet and alike else None
+        return True if self._exceeds(closer, refused, seen) and quiet else None
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
