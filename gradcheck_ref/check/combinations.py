@@ -64,7 +64,7 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     ask = copy(noise.ask)
     ask.mix, ask.here, ask.first = mix, mix @ ask.here, mix @ ask.first
     ask.nondeterminism = np.abs(mix) @ ask.nondeterminism
-    new = Noise(ask, noise.seed, noise.most)
+    new = Noise(ask, noise.seed)
     new.short |= _few_digits(noise.ask.here)
     noise.notice(noise.ask.here[None])
     new.inherited = np.sqrt(mix**2 @ noise.spacing**2)
@@ -93,11 +93,11 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     wrong = wrong[: min(MORE_LINES, max(0, question.affordable - 1))]
     if not (question.ask.combines and wrong.size):
         return findings
-    single, rows = Noise(ask, question.seed, question.most), evidence.rows[wrong]
+    single, rows = Noise(ask, question.seed), evidence.rows[wrong]
     along = [evidence.lines[row] for row in wrong.tolist()]
     table = Table(ask, along)
     wanted = table.window(evidence.best.start[wrong].max(axis=1))
-    table, _ = table.asked(wanted, 3 * len(along))
+    table, _ = table.asked(wanted)
     slopes = read(table, single).slope[0]
     ask.forward()  # the vjp is called next
     columns = set[int]()

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcheck_ref.arguments import limits_of
 from gradcheck_ref.check.call.ask import Ask, asking
+from gradcheck_ref.check.call.budget import Budget
 from gradcheck_ref.check.claim.alone import GradientAlone
 from gradcheck_ref.check.claim.claims import Claims, Product
 from gradcheck_ref.check.claim.identities import Identities
@@ -56,8 +57,9 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
     given = alone.given if alone else product.given
     # One call of f is needed before the claims are asked for again.
     most = budget(ask.inputs.size, knobs.max_evaluations) - 1
-    ask.progress.total = int(min(most, usual_cost(ask.inputs.size)))
-    noise = Noise(ask, knobs.seed, most)
+    ask.budget = Budget(ask.progress, most, limited=knobs.max_evaluations is not None)
+    ask.progress.total = min(most, usual_cost(ask.inputs.size))
+    noise = Noise(ask, knobs.seed)
     if product.who in ("vjp", "jacobian") and too_many(ask):
         noise = combined(noise)
     kind = JacobianClaims if product.who == "jacobian" else Claims
@@ -71,8 +73,6 @@ def _question(ask: Ask, product: Product, knobs: Knobs) -> Question:
         rtol=default_rtol(ask.precision) if knobs.rtol is None else knobs.rtol,
         atol=knobs.atol,
         seed=knobs.seed,
-        most=most,
-        limited=knobs.max_evaluations is not None,
         demanded=knobs.rtol is not None or knobs.atol is not None,
         alone=alone,
     )

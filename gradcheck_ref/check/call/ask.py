@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.check.call.budget import Budget
 from gradcheck_ref.check.call.crew import Crew, Place, Work, note_on
 from gradcheck_ref.check.call.progress import Progress
 from gradcheck_ref.check.knobs import Knobs
@@ -42,6 +43,7 @@ class Ask:
         self.f, self.inputs = f, inputs
         self.mix: Array | None = None
         self.progress, self.crew = progress or Progress(False), crew
+        self.budget = Budget(self.progress)
         self.mutated: str | None = None  # an input that f writes to
         self.outside: list[str] = []  # the errors of f at points outside its domain
         start = time.perf_counter()

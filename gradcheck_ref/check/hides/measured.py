@@ -44,7 +44,7 @@ def as_measured(question: Question, pairs: tuple[Pair, ...]) -> str:
     for h in STEPS:
         kinds = {"central", "forward", "backward"}
         for *_, pair, i, j in witnesses:
-            if question.most - ask.evaluations < 2:
+            if ask.budget.left < 2:
                 return ""
             kinds &= _kinds(question, pair, (i, j), h)
             if not kinds:

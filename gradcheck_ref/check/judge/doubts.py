@@ -85,7 +85,7 @@ def _still(evidence: Evidence) -> Iterator[Part]:
             continue
         # All entries together may change f, as only the largest changes a max.
         line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
-        if ask.evaluations < question.most and (ask.many([(line, FAR)]) == ask.here).all():
+        if ask.budget.left and (ask.many([(line, FAR)]) == ask.here).all():
             yield part
 
 

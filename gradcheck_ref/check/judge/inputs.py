@@ -18,11 +18,11 @@ from gradcheck_ref.check.judge.regions import zero_regions
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
+    MOST,
     Group,
     allowed_as_a_whole,
     decides,
     effects_of,
-    end_of,
     has_few_digits,
     judge_inputs,
     named,
@@ -127,8 +127,9 @@ def _confirmed(question: Question, findings: Findings) -> Evidence:
     if not rows.size:
         return evidence
     moves = np.isin(np.arange(question.size), evidence.rows[rows])
-    group = Group(question, moves, end_of(question))
-    again = group.judge()
+    with question.ask.budget.apart(MOST):
+        group = Group(question, moves)
+        again = group.judge()
     if not again or again[0].code == FAIL:
         return evidence
     units = evidence.units[:, None]

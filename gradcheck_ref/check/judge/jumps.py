@@ -13,7 +13,7 @@ from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import EACH, State
+from gradcheck_ref.check.measure.witness import State
 from gradcheck_ref.check.results import FAIL
 
 # The farthest point on each side, relative to x, and the number of points on each side.
@@ -41,7 +41,8 @@ def jump_near(evidence: Evidence) -> float:
     question, at = evidence.question, evidence.best
     fails = (evidence.ruling.verdict == FAIL) & (at.state == State.SMOOTH)
     cost = 2 * POINTS + CLOSER * NEW
-    too_many = question.limited and question.affordable * EACH < cost
+    budget = question.ask.budget
+    too_many = budget.limited and budget.left <= cost
     if not fails.any() or question.size > ALL_AXES or too_many:
         return 0.0
     off = np.where(fails, np.abs(evidence.residual), 0.0)

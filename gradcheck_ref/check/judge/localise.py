@@ -1,4 +1,4 @@
-"""Find the entry that is wrong: match signs, or halve a line that refuses the claim.
+"""Find an entry that is wrong: match signs, or halve a line that refuses the claim.
 
 If one entry is wrong, the residuals of all lines have the same size, with the sign of the entry
 along each line. So the signs of the measured residuals show which entry it is.
@@ -10,13 +10,12 @@ down to a single entry.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.look import Evidence, axes_of
-from gradcheck_ref.check.judge.together import LINES, Together
+from gradcheck_ref.check.judge.together import LINES, Together, worst
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
@@ -28,26 +27,23 @@ MORE_LINES = 3
 ALIKE = 0.1
 
 
-def find_wrong_entry(together: Together) -> bool:
-    """Find a wrong entry, and correct its claim along all lines; tell whether there is one."""
-    if together.question.affordable < LINES:
+def find_by_signs(together: Together) -> bool:
+    """Find a wrong entry by its signs, and correct its claim along all lines; tell if there is one.
+
+    Cost: at most six axes, and lines that are measured anyway: one for each bit of its number, and
+    four more because one sign in ten may be wrong.
+    """
+    question = together.question
+    if question.affordable < LINES:
         return False  # the evaluations left are worth more on axes
-    for rows in _suspects(together):
-        together.correct(axes_of(together.question, rows, [together.suspects]))
-        if (together.suspects.ruling.verdict == FAIL).any():
-            return True
-    return False
-
-
-def _suspects(together: Together) -> Iterator[Array]:
-    """Yield entries that may be wrong: first by their signs, then by halving."""
     together.measure(1 + MORE_LINES)
     column = off_by_the_same(together.evidence)
-    if column is not None:
-        # A line for each bit of its number, and four more because one sign in ten may be wrong.
-        together.measure(min(LINES, math.ceil(math.log2(together.question.size)) + 4))
-        yield match(together.evidence, column)[: together.question.affordable]
-    yield halve(together)
+    if column is None:
+        return False
+    together.measure(min(LINES, math.ceil(math.log2(question.size)) + 4))
+    rows = match(together.evidence, column)[: question.affordable]
+    together.correct(axes_of(question, rows, [together.suspects]))
+    return bool((together.suspects.ruling.verdict == FAIL).any())
 
 
 @QUIETLY
@@ -75,18 +71,17 @@ def match(lines: Evidence, column: int) -> Array:
 
 
 @QUIETLY
-def halve(together: Together) -> Array:
+def halve(together: Together, lines: Evidence) -> Array:
     """Halve the line that refuses its claim most clearly, down to one wrong entry.
 
     Cost: 6 evaluations for each halving.
     """
-    lines, (k, column) = together.evidence, together.worst
+    k, column = worst(lines)
     line, residual = lines.lines[k], float(lines.residual[k, column])
     start = int(lines.best.start[k, column])
     first, second = line.halves()
     while first.start < first.stop and together.question.affordable:
-        found = together.along([first])
-        found = found.looked_at(start)
+        found = together.along([first]).looked_at(start)
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break

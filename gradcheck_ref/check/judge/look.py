@@ -14,15 +14,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.rule import (
-    Facts,
-    Ruling,
-    clear_jump,
-    passing,
-    reasons,
-    rule,
-    sharpest,
-)
+from gradcheck_ref.check.judge.reasons import passing, reasons
+from gradcheck_ref.check.judge.rule import Facts, Ruling, clear_jump, rule, sharpest
 from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.ladder import DOWN, RATIO, WIDE, Table
 from gradcheck_ref.check.measure.lines import Line
@@ -223,7 +216,7 @@ class Evidence:
 
     def looked(self, wanted: Array) -> "Evidence":
         """Ask f at some rungs, (lines, rungs), as far as affordable."""
-        table, starved = self.table.asked(wanted, self.question.rungs)
+        table, starved = self.table.asked(wanted)
         found = replace(self, table=table, starved=self.starved | starved)
         new, noise = table.values[len(self.table.values) :], self.question.noise
         if len(new):

@@ -27,8 +27,6 @@ class Question:
     rtol: float
     atol: float | None  # None: by the scale of the entries
     seed: int  # for all lines
-    most: float  # maximum number of evaluations of f
-    limited: bool  # whether the caller set that limit
     demanded: bool  # whether the caller gave a tolerance: then every entry must meet it
     scale_of_claims: Any = 0.0  # of the entries, where the claims are evidence; see `scale`
     alone: GradientAlone | None = None  # takes the gradient from (value, gradient)
@@ -41,13 +39,7 @@ class Question:
     @property
     def affordable(self) -> int:
         """How many witnesses the remaining evaluations allow."""
-        # One more stays for the last question: does f change if a whole input moves?
-        return int(max(0, self.most - self.ask.evaluations - 1) // EACH)
-
-    @property
-    def rungs(self) -> int:
-        """How many rungs of a ladder the remaining evaluations allow."""
-        return int(max(0, self.most - self.ask.evaluations - 1) // 2)
+        return self.ask.budget.times(EACH)
 
     @cached_property
     def rounding_of_claims(self) -> Array:

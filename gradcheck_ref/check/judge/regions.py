@@ -13,7 +13,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.together import Together
-from gradcheck_ref.check.judge.whole import Group, end_of
+from gradcheck_ref.check.judge.whole import MOST, Group
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import FAIL, PASS, Region
 from gradcheck_ref.structure.parts import Part
@@ -72,8 +72,10 @@ def zero_regions(question: Question, numbers: Iterable[int]) -> Iterator[Region]
         for zero in _zeros(question, part):
             if not zero.any() or zero.all():
                 continue
-            group = Group(question, _moves(question, part, ~zero), end_of(question))
-            if [one.code for one in group.judge() or ()] == [PASS]:
+            with question.ask.budget.apart(MOST):
+                group = Group(question, _moves(question, part, ~zero))
+                verdict = group.judge()
+            if [one.code for one in verdict or ()] == [PASS]:
                 yield Region(part, zero, len(group.lines))
                 break
 

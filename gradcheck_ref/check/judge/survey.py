@@ -5,19 +5,18 @@ single entry. That entry is measured on its axis, and so are entries that lines 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.localise import find_wrong_entry
+from gradcheck_ref.check.judge.localise import find_by_signs, halve
 from gradcheck_ref.check.judge.look import Evidence, axes, axes_of
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions, zero_regions
-from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
+from gradcheck_ref.check.judge.together import LINES, Together, beside_claims, refused_by
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.pilot import FEW as PILOT
@@ -85,54 +84,89 @@ def explore(question: Question) -> Findings:
 
 def _together(question: Question) -> Findings:
     """Measure random lines, then axes: of wrong entries, and of those that lines do not confirm."""
-    together, known, looks = Together(question), tuple[Whole, ...](), dict[int, Looks]()
-    endless, unconfirmed = together.not_finite(EXAMPLES), np.zeros(0, int)
+    together, known, looks = Together(question), dict[int, Whole](), dict[int, Looks]()
+    endless = together.not_finite(EXAMPLES)
     if not endless.size and _few_digits(together):
-        question, known, looks = _as_wholes(question)
-        verdicts = {one.code for one in known}
+        known, looks = judge_inputs(question, range(len(question.ask.inputs.parts)))
+        verdicts = {one.code for one in known.values()}
         if FAIL in verdicts or verdicts == {PASS}:
-            regions_of = tuple(zero_regions(question, looks))
-            every = zip(question.ask.inputs.parts.values(), known, strict=True)
-            off = [part for part, one in every if one.code == FAIL]
-            some = _some_of(question, off, EXAMPLES // max(1, len(off)) + 1)
-            found = axes_of(question, some)
-            return Findings(found, inputs=known, looks=looks, regions=regions_of)
+            return _by_wholes(question, known, looks)
         together = Together(question)
-    agree, agreeing, by_input, others = False, [], None, None
+    agreeing, unconfirmed = list[Evidence](), None
     if not (endless.size or question.claims.unusable):
-        agree = _agree(together)
-        while agree:
-            agreeing.append(together.evidence)
-            unconfirmed = together.unconfirmed()
-            if not _deserve_a_round(together, unconfirmed.size):
-                break
-            together.narrow(unconfirmed)
-            agree = _agree(together)
+        agreeing, unconfirmed = _rounds(together)
 
-    size, few = question.size, question.size <= AXES_IN_DOUBT and not question.limited
-    affordable, wrong = int(question.affordable / WITNESSES_EACH), list[Part]()
-    if few:
-        rows = unconfirmed if agree else np.arange(size)
-    elif not agree:
-        by_input = _by_input(together)
-        wrong = _refused(by_input) if by_input else []
-        others = _others(together, wrong) if by_input else None
-        rows = np.append(endless, together.suspects.rows)
-        parts = wrong or [part for part in question.ask.inputs.parts.values() if part.size]
-        each = min(EXAMPLES, (question.affordable // 2 - rows.size) // len(parts))
-        rows = np.append(rows, _some_of(question, parts, max(0 if rows.size else 1, each)))
-    elif unconfirmed.size > affordable and not question.demanded:
-        rows = unconfirmed[:0]  # a few of many are no evidence about the others
+    by_input, others, wrong = None, None, list[Part]()
+    if question.size <= AXES_IN_DOUBT and not question.ask.budget.limited:
+        rows = np.arange(question.size) if unconfirmed is None else unconfirmed
+        on_axes = axes_of(question, rows, [together.suspects])
+    elif unconfirmed is not None:
+        affordable = int(question.affordable / WITNESSES_EACH)
+        # A few of many are no evidence about the others.
+        enough = question.demanded or unconfirmed.size <= affordable
+        rows = unconfirmed[: affordable * enough]
+        on_axes = axes_of(question, rows, [together.suspects])
     else:
-        rows = unconfirmed[:affordable]
-    on_axes = axes_of(question, rows, [together.suspects])
+        on_axes, by_input, others, wrong = _where_wrong(together, endless)
     reached, certificate = int(np.count_nonzero(on_axes.reached)), None
+    agree = unconfirmed is not None
     # If no example shows the mistake, report how closely lines measured the others.
-    if reached < size and (agree or not (on_axes.ruling.verdict == FAIL).any()):
-        vouched = size - len(together.suspects.lines) - unconfirmed.size if agree else 0
+    if reached < question.size and (agree or not (on_axes.ruling.verdict == FAIL).any()):
+        left = question.size - len(together.suspects.lines)
+        vouched = 0 if unconfirmed is None else left - unconfirmed.size
         certificate = together.certificate(reached, vouched, question.demanded or not agree)
     where = tuple(regions(together, on_axes, wrong))
-    return Findings(on_axes, certificate, tuple(agreeing), by_input, others, known, regions=where)
+    inputs = tuple(known.values())
+    return Findings(on_axes, certificate, tuple(agreeing), by_input, others, inputs, regions=where)
+
+
+def _by_wholes(question: Question, known: dict[int, Whole], looks: dict[int, Looks]) -> Findings:
+    """Return what is known if the inputs are right or wrong as wholes, with some entries."""
+    where = tuple(zero_regions(question, looks))
+    every = zip(question.ask.inputs.parts.values(), known.values(), strict=True)
+    off = [part for part, one in every if one.code == FAIL]
+    found = axes_of(question, _some_of(question, off, EXAMPLES // max(1, len(off)) + 1))
+    return Findings(found, inputs=tuple(known.values()), looks=looks, regions=where)
+
+
+def _rounds(together: Together) -> tuple[list[Evidence], Array | None]:
+    """Measure rounds of lines over the entries that are still unconfirmed, as long as they agree.
+
+    Returns the lines, and what is left unconfirmed; None if the last ones disagree.
+    """
+    agreeing = list[Evidence]()
+    while _agree(together):
+        agreeing.append(together.evidence)
+        unconfirmed = together.unconfirmed()
+        if not _deserve_a_round(together, unconfirmed.size):
+            return agreeing, unconfirmed
+        together.narrow(unconfirmed)
+    return agreeing, None
+
+
+def _where_wrong(
+    together: Together, endless: Array
+) -> tuple[Evidence, Evidence | None, Evidence | None, list[Part]]:
+    """Find entries and inputs that are wrong, if lines disagree.
+
+    Some entries of the inputs that are refused along a line of their own usually show it; else the
+    line is halved. Returns axes, lines over each input, lines over the others, and the wrong ones.
+    """
+    question = together.question
+    by_input = None if question.claims.unusable else _by_input(together)
+    wrong = _refused(by_input) if by_input else []
+    rows = np.append(endless, together.suspects.rows)
+    parts = wrong or [part for part in question.ask.inputs.parts.values() if part.size]
+    each = min(EXAMPLES, (question.affordable // 2 - rows.size) // len(parts))
+    rows = np.append(rows, _some_of(question, parts, max(0 if rows.size else 1, each)))
+    on_axes = axes_of(question, rows, [together.suspects])
+    if by_input is None:
+        return on_axes, None, None, wrong
+    if not (on_axes.ruling.verdict == FAIL).any() and question.affordable:
+        found = halve(together, by_input if wrong else together.evidence)
+        on_axes = axes_of(question, found, [on_axes])
+    by_input = _more_lines(together, by_input, wrong)
+    return on_axes, by_input, _others(together, wrong), wrong
 
 
 def _few_digits(together: Together) -> bool:
@@ -141,17 +175,6 @@ def _few_digits(together: Together) -> bool:
         return False
     together.measure(1)
     return decides(together.question) and has_few_digits(together.question)
-
-
-def _as_wholes(
-    question: Question,
-) -> tuple[Question, tuple[Whole, ...], dict[int, Looks]]:
-    """Judge all inputs as wholes first; what that takes is not taken from the entries."""
-    spent = question.ask.evaluations
-    known, looks = judge_inputs(question, range(len(question.ask.inputs.parts)))
-    if not question.limited:
-        question = replace(question, most=question.most + question.ask.evaluations - spent)
-    return question, tuple(known.values()), looks
 
 
 def _some_of(question: Question, parts: Sequence[Part], each: int) -> Array:
@@ -169,8 +192,8 @@ def _agree(together: Together) -> bool:
         known = np.isfinite(together.evidence.best.bar[:1])
         if known.size and not (known.all() if few else known.any()):
             return False  # axes are better than lines without a slope
-        while together.refused.any():
-            if few or together.suspects.lines or not find_wrong_entry(together):
+        while refused_by(together.evidence).any():
+            if few or together.suspects.lines or not find_by_signs(together):
                 return False
     return True
 
@@ -184,28 +207,27 @@ def _deserve_a_round(together: Together, count: int) -> bool:
     return together.entrywise and many and wanted and served
 
 
-def _by_input(together: Together) -> Evidence | None:
-    """Measure a line over each input, and more where it refuses the claims, as far as affordable.
+def _by_input(together: Together) -> Evidence:
+    """Measure a line over each input; if there is only one, the lines so far are over it."""
+    parts = [part for part in together.question.ask.inputs.parts.values() if part.size]
+    return _over(together, parts, [0]) if len(parts) > 1 else together.evidence
 
-    A repair of the claims of an input is judged along these.
-    """
-    question = together.question
-    parts = [part for part in question.ask.inputs.parts.values() if part.size]
-    if question.claims.unusable:
-        return None
-    if len(parts) == 1:  # lines over it are measured already
-        together.measure(min(FEWEST_LINES, question.affordable - LINES - EXAMPLES))
+
+def _more_lines(together: Together, by_input: Evidence, wrong: Sequence[Part]) -> Evidence:
+    """Measure more lines over wrong inputs, as far as affordable, to judge repairs along these."""
+    left = together.question.affordable - LINES - EXAMPLES
+    if by_input is together.evidence:
+        together.measure(min(FEWEST_LINES, left))
         return together.evidence
-
-    def over(parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
-        ends = [(part.start, part.start + part.size) for part in parts]
-        lines = [together.line(k).over(*both) for k in numbers for both in ends]
-        return together.along(lines).looked_first()
-
-    found = over(parts, [0])
-    wrong, left = _refused(found), question.affordable - LINES - EXAMPLES
     more = range(1, min(FEWEST_LINES, 1 + left // max(1, len(wrong))))
-    return found.joined([over(wrong, more)])
+    return by_input.joined([_over(together, wrong, more)])
+
+
+def _over(together: Together, parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
+    """Measure lines over some inputs, each of which has the signs of a line over all."""
+    ends = [(part.start, part.start + part.size) for part in parts]
+    lines = [together.line(k).over(*both) for k in numbers for both in ends]
+    return together.along(lines).looked_first()
 
 
 def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:
@@ -218,7 +240,7 @@ def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:
     together.narrow(np.concatenate(rest))
     for count in (1, LINES):
         together.measure(count)
-    return None if together.refused.any() else together.evidence
+    return None if refused_by(together.evidence).any() else together.evidence
 
 
 def _refused(by_input: Evidence) -> list[Part]:

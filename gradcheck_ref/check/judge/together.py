@@ -53,6 +53,21 @@ def _pieces(question: Question) -> Iterator[tuple[Array, Array]]:
             yield np.arange(start, start + len(claimed)), claimed
 
 
+def refused_by(lines: Evidence) -> Array:
+    """Return which claims are refused, also by the sharpest window, (lines, outputs)."""
+    sides = np.abs(lines.residual) <= lines.best.bar
+    return np.asarray(lines.ruling.refused & ~sides)
+
+
+@QUIETLY
+def worst(lines: Evidence) -> tuple[int, int]:
+    """Return the line and the output with the clearest refusal."""
+    ratio = np.nan_to_num(np.abs(lines.residual) / lines.best.bar, nan=np.inf)
+    refused = np.where(refused_by(lines), ratio, -1.0)
+    line, output = np.unravel_index(int(np.argmax(refused)), refused.shape)
+    return int(line), int(output)
+
+
 class Together:
     """Random lines over all coordinates, and what they prove.
 
@@ -75,21 +90,6 @@ class Together:
     def entrywise(self) -> bool:
         """Whether the claim for each single entry is known."""
         return self.question.claims.matrix is not None and self.question.ask.mix is None
-
-    @property
-    def refused(self) -> Array:
-        """Which claims along lines are refused, by the sharpest window, too, (lines, outputs)."""
-        sides = np.abs(self.evidence.residual) <= self.evidence.best.bar
-        return np.asarray(self.evidence.ruling.refused & ~sides)
-
-    @property
-    @QUIETLY
-    def worst(self) -> tuple[int, int]:
-        """The line and the output with the clearest refusal."""
-        ratio = np.nan_to_num(np.abs(self.evidence.residual) / self.evidence.best.bar, nan=np.inf)
-        refused = np.where(self.refused, ratio, -1.0)
-        line, output = np.unravel_index(int(np.argmax(refused)), refused.shape)
-        return int(line), int(output)
 
     def line(self, number: int) -> Line:
         """Return a random line over all inputs."""
@@ -195,7 +195,9 @@ class Together:
         for shorter in CLOSER:
             best = self.evidence.best
             enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
-            off = np.where(self.refused[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0)
+            off = np.where(
+                refused_by(self.evidence)[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0
+            )
             closest = self.evidence.witnesses.take(self.evidence.witnesses.start.argmax(axis=0))
             kinks = closest.too_long & ~(best.bar <= np.fmax(enough, off))
             worse = kinks.any(axis=1)
@@ -262,8 +264,8 @@ class Together:
         entries = (question.size - alone) * outputs
         vouched = min(max(0, vouched) * outputs, entries)
         against: tuple[float, float, float] | None = None
-        if self.refused.any():
-            at, claimed = self.worst, self.evidence.claimed
+        if refused_by(self.evidence).any():
+            at, claimed = worst(self.evidence), self.evidence.claimed
             against = float(claimed[at]), float(best.slope[at]), float(best.bar[at])
         reached, by_lines = self.within(), allowed_by_lines(question.ask.precision)
         share = np.where(reached == 0, 0.0, reached / self.typical)

@@ -100,16 +100,12 @@ class Group:
         The function, the point and the claims.
     moves : ndarray of bool, shape (coordinates,)
         Which coordinates move.
-    most : float
-        The number of evaluations that the check has at the end of this.
     effects : ndarray, shape (inputs, columns), optional
         If they are those of inputs that are judged one by one: the squared effects of their claims.
     """
 
-    def __init__(
-        self, question: Question, moves: Array, most: float, effects: Array | None = None
-    ) -> None:
-        self.question, self.most, self.inputs = question, most, question.ask.inputs
+    def __init__(self, question: Question, moves: Array, effects: Array | None = None) -> None:
+        self.question, self.inputs = question, question.ask.inputs
         start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
         self.seed = question.seed, 3, start, stop
         self.rng = np.random.default_rng(self.seed)
@@ -120,8 +116,7 @@ class Group:
         self.at_rungs: dict[int, Look] = {}
         self.weight = np.ones(question.ask.here.size)
         self.level, self.first = math.nan, 0
-        affordable = most - question.ask.evaluations >= LEAST
-        self.measurable = affordable and self._choose()
+        self.measurable = question.ask.budget.left >= LEAST and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
     # --- measuring --------------------------------------------------------------------------------
@@ -224,7 +219,7 @@ class Group:
         found, alone = None, self.effects is None
         counts = FEW, MANY, 2 * MANY, 4 * MANY
         for count in counts[: 4 if alone else 3] if self.measurable else ():
-            if self.question.ask.evaluations + 4 * (count - len(self.lines)) > self.most:
+            if 4 * (count - len(self.lines)) > self.question.ask.budget.left:
                 break
             seen = self.seen(count)
             squares = [seen.square(columns) for columns in seen.groups]
@@ -417,7 +412,7 @@ def decides(question: Question) -> bool:
     noise = question.noise
     if question.demanded or noise.random.any() or question.claims.faults:
         return False
-    if question.limited and question.most - question.ask.evaluations < LEAST:
+    if question.ask.budget.limited and question.ask.budget.left < LEAST:
         return False
     few = (noise.stairs > 0) | noise.rounded
     return bool(question.ask.precision > SHORT or few.any())
@@ -456,11 +451,6 @@ def effects_of(question: Question) -> Array | None:
     return found
 
 
-def end_of(question: Question) -> float:
-    """Return how many evaluations the check may have after inputs were judged as wholes."""
-    return question.most if question.limited else question.ask.evaluations + MOST
-
-
 def judge_inputs(
     question: Question, numbers: Sequence[int]
 ) -> tuple[dict[int, Whole], dict[int, Looks]]:
@@ -478,23 +468,23 @@ def judge_inputs(
         by_effect = np.nan_to_num(effects.sum(axis=1))
         todo = [sorted(order, key=lambda number: -by_effect[number])]
     found, seen = dict[int, Whole](), dict[int, Looks]()
-    end = end_of(question)
-    while todo:
-        group = todo.pop(0)
-        moves = np.zeros(inputs.size, bool)
-        for number in group:
-            moves[parts[number].stretch] = True
-        ours = effects[group] if effects is not None and len(group) > 1 else None
-        together = Group(question, moves, end, ours)
-        for number, one in zip(group, together.judge() or (), strict=False):
-            if one.code == PASS or len(group) == 1:
-                found[number] = replace(one, **named(question, parts[number]))
-            if one.code == FAIL:
-                seen[number] = together.seen(len(together.lines))
-        rest = [number for number in group if number not in found]
-        if rest and len(group) > 1:
-            middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
-            todo += filter(None, (rest[:middle], rest[middle:]))
+    with question.ask.budget.apart(MOST):
+        while todo:
+            group = todo.pop(0)
+            moves = np.zeros(inputs.size, bool)
+            for number in group:
+                moves[parts[number].stretch] = True
+            ours = effects[group] if effects is not None and len(group) > 1 else None
+            together = Group(question, moves, ours)
+            for number, one in zip(group, together.judge() or (), strict=False):
+                if one.code == PASS or len(group) == 1:
+                    found[number] = replace(one, **named(question, parts[number]))
+                if one.code == FAIL:
+                    seen[number] = together.seen(len(together.lines))
+            rest = [number for number in group if number not in found]
+            if rest and len(group) > 1:
+                middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
+                todo += filter(None, (rest[:middle], rest[middle:]))
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen

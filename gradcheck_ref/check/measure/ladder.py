@@ -110,15 +110,16 @@ class Table:
         return wanted & exists
 
     @np.errstate(over="ignore")
-    def asked(self, wanted: Array, room: int) -> tuple["Table", Array]:
-        """Ask f at rungs that are wanted, in one batch.
+    def asked(self, wanted: Array) -> tuple["Table", Array]:
+        """Ask f at rungs that are wanted, in one batch, as far as affordable.
 
-        ``room`` is how many rungs are affordable: 2 evaluations each. Returns the table of all
-        values, and which lines could not be afforded.
+        Returns the table of all values, and which lines could not be afforded. Cost: 2 evaluations
+        for each rung of a line.
         """
         wanted = wanted & (self.where < 0) & self.exists
         line, rung = np.nonzero(wanted)
         starved = np.zeros(len(self.lines), bool)
+        room = self.ask.budget.times(2)
         starved[line[room:]] = True
         line, rung = line[:room], rung[:room]
         found = copy(self)

@@ -4,7 +4,6 @@ Noise limits the accuracy of any slope. It comes from rounding, float32 inside f
 stops early, or random numbers. Pilots measure it; all values of f show their digits.
 """
 
-import math
 import sys
 
 import numpy as np
@@ -33,8 +32,6 @@ class Noise:
         Calls f.
     seed : int
         Seed for the lines of the pilots.
-    most : float
-        Maximum number of evaluations in the check.
 
     Attributes
     ----------
@@ -51,8 +48,8 @@ class Noise:
         that fit a shorter dtype than their own.
     """
 
-    def __init__(self, ask: Ask, seed: int, most: float = math.inf) -> None:
-        self.ask, self.seed, self.most = ask, seed, most
+    def __init__(self, ask: Ask, seed: int) -> None:
+        self.ask, self.seed = ask, seed
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
         self.pilots = no_pilots(ask)
         self.common = np.zeros(ask.here.shape)
@@ -174,7 +171,7 @@ class Noise:
         Cost: 1 evaluation at the first time: if f is random, it is another draw of its noise.
         """
         news = self.find_resolution()
-        if not self._asked_again and self.ask.evaluations < self.most:
+        if not self._asked_again and self.ask.budget.left:
             self._asked_again, before = True, self.ask.nondeterminism
             self.ask.forward()
             news |= bool((self.ask.nondeterminism != before).any())
@@ -185,10 +182,9 @@ class Noise:
 
         Cost: 10 evaluations for each, or 16 if f is noisy, and up to 40 more if it has stairs.
         """
-        room = int(min(self.most // 2 - self.ask.evaluations, 1e9))
         if not self.ask.inputs.size:
             return
-        found = fly(self.ask, self.eps, (self.seed, 2), few, room, self.notice)
+        found = fly(self.ask, self.eps, (self.seed, 2), few, self.notice)
         if found:
             self.pilots = found
             self.changed |= found.stairs > 0

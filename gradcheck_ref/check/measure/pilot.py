@@ -119,13 +119,11 @@ def _owners(inputs: Inputs, few: bool) -> tuple[Array, list[int]]:
 class _Flight:
     """The values of f, less f(x), along the line of a pilot; each is asked once."""
 
-    def __init__(
-        self, ask: Ask, line: Line, top: int, notice: Callable[[Array], None], most: int
-    ) -> None:
-        self.ask, self.line, self.top, self.notice, self.most = ask, line, top, notice, most
+    def __init__(self, ask: Ask, line: Line, top: int, notice: Callable[[Array], None]) -> None:
+        self.ask, self.line, self.top, self.notice = ask, line, top, notice
         self.steps = steps_at(WIDE * np.arange(top, MANY), ask.inputs.eps)
         self.seen = {0.0: np.zeros(ask.here.size)}
-        self.searched = False  # for stairs
+        self.searched, self.may_search = False, True  # for stairs
 
     def __call__(self, steps: Array) -> Array:
         new = [t for t in steps.tolist() if t not in self.seen]
@@ -142,7 +140,6 @@ def fly(
     eps: Array,
     seed: tuple[int, ...],
     few: bool,
-    room: int,
     notice: Callable[[Array], None],
 ) -> Pilots | None:
     """Fly over the inputs; None if that is not affordable.
@@ -157,8 +154,6 @@ def fly(
         For the signs of the lines.
     few : bool
         Whether each coordinate is measured itself: then inputs of like units share a pilot.
-    room : int
-        How many evaluations are affordable.
     notice : callable
         Gets all values of f.
 
@@ -166,7 +161,7 @@ def fly(
     """
     inputs = ask.inputs
     owner, longer = _owners(inputs, few)
-    if room < MANY * len(longer):
+    if ask.budget.before_slopes < MANY * len(longer):
         return None
     flights = []
     for row, far in enumerate(longer):
@@ -177,7 +172,7 @@ def fly(
         ends = mine[0].start, mine[-1].start + mine[-1].size
         packed = None if len(longer) == 1 else np.packbits(moves)
         line = Line(inputs, *ends, seed, packed, uneven=True)
-        flights.append(_Flight(ask, line, min(far, 0), notice, ask.evaluations + room))
+        flights.append(_Flight(ask, line, min(far, 0), notice))
     shape = len(flights) + 1, HIGHEST + LOWEST + 1, ask.here.size
     seen = np.ones(shape[0], bool)
     noise, first, stairs, size = np.zeros(shape), np.zeros(shape[0], int), *np.zeros((2, shape[2]))
@@ -193,7 +188,7 @@ def fly(
         levels, costs, values = found.noise, found.costs, found.values
         if flight.searched:  # once is enough
             for other in flights:
-                other.searched, other.most = True, 0
+                other.searched, other.may_search = True, False
         stairs = np.fmax(stairs, found.stairs)
         at = np.clip(np.arange(-HIGHEST, LOWEST + 1) - top, 0, len(steps) - 1)
         seen[row] = found.smooth or costs.min(initial=np.inf) <= SEEN
@@ -249,7 +244,8 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     quiet = bool((shortest <= PLATEAU * floor).all())
     noise, leap = _plateaus(floor, steps, values, misfit)
     stairs, jumps = np.zeros(here.size), leap >= 0
-    if jumps.any() and flight.ask.evaluations + HALVINGS <= flight.most:
+    affordable = flight.ask.budget.before_slopes >= HALVINGS
+    if jumps.any() and flight.may_search and affordable:
         j, flight.searched = int(np.argmax(jumps)), True
         stairs[j] = _stairs(flight, steps, float(eps[j]), j, int(leap[j]), slopes[:, j])
         noise = np.fmax(noise, stairs / 3)
