@@ -83,6 +83,8 @@ MAKE = {
     "fail, tuple": lambda: check_vjp(lambda x, z: (A @ x, abs(z) ** 2), (X, np.array([1 + 2j])),
         lambda u, x, z: (A.T @ u[0], z * u[1])),
     "fail, longdouble": lambda: of_cubes(3 * X, X.astype(np.longdouble)),
+    "fail, twenty": lambda: check_gradient(
+        lambda x: np.sum(x**2), np.arange(1.0, 21), lambda x: 3 * x),
     "fail, thousands": lambda: check_gradient(
         lambda x: np.sum(x**2), np.arange(1.0, 2501).reshape(50, 50), lambda x: 3 * x),
     "fail, long name": lambda: check_gradient(

@@ -28,7 +28,7 @@ def windows():
     """Return the longest step, the truncation and the rounding of each window of the ladder."""
     inputs = Inputs(sin_of, np.array([X]))
     ask = Ask(sin_of, inputs)
-    noise, table = Noise(ask, seed=0, most=150), Table(ask, [Line(inputs, 0, 1)])
+    noise, table = Noise(ask, seed=0), Table(ask, [Line(inputs, 0, 1)])
     noise.fly(few=True)
     for rung in RUNGS:
         table, _ = table.asked(table.window(rung), 3)

@@ -8,7 +8,7 @@ from gradcheck_ref.check.call.progress import Progress
 
 
 class Budget:
-    """What is left of the evaluations of a check, and of the purse for inputs as wholes.
+    """The evaluations of a check that are left.
 
     Parameters
     ----------

@@ -62,13 +62,18 @@ def axes_of(question: Question, rows: Array, known: Sequence["Evidence"] = ()) -
 
     Coordinates that are known are not measured again, but returned, too.
     """
+    before = [row for evidence in known for row in evidence.rows.tolist()]
+    measured = axes(question, np.setdiff1d(whole_entries(question, rows), before)).settled()
+    return measured.joined(known) if known else measured
+
+
+def whole_entries(question: Question, rows: Array) -> Array:
+    """Return some coordinates, and for each that belongs to a complex entry also the other one."""
     for part in question.ask.inputs.parts.values():
         if part.is_complex:
             inside = rows[part.holds(rows)]
             rows = np.append(rows, part.start + ((inside - part.start) ^ 1))
-    before = [row for evidence in known for row in evidence.rows.tolist()]
-    measured = axes(question, np.setdiff1d(rows, before)).settled()
-    return measured.joined(known) if known else measured
+    return np.unique(rows)
 
 
 def along(

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.localise import find_by_signs, halve
-from gradcheck_ref.check.judge.look import Evidence, axes, axes_of
+from gradcheck_ref.check.judge.look import Evidence, axes, axes_of, whole_entries
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions, zero_regions
@@ -159,12 +159,15 @@ def _where_wrong(
     parts = wrong or [part for part in question.ask.inputs.parts.values() if part.size]
     each = min(EXAMPLES, (question.affordable // 2 - rows.size) // len(parts))
     rows = np.append(rows, _some_of(question, parts, max(0 if rows.size else 1, each)))
-    on_axes = axes_of(question, rows, [together.suspects])
+    rows, suspects = whole_entries(question, rows), together.suspects
+    examples = axes(question, np.setdiff1d(rows, suspects.rows)).looked_first()
+    refused = examples.ruling.refused.any() or suspects.ruling.refused.any()
+    if by_input and not refused and question.affordable >= LINES:
+        found = halve(together, by_input if wrong else together.evidence)
+        suspects = axes_of(question, np.setdiff1d(found, examples.rows), [suspects])
+    on_axes = examples.settled().joined([suspects])
     if by_input is None:
         return on_axes, None, None, wrong
-    if not (on_axes.ruling.verdict == FAIL).any() and question.affordable:
-        found = halve(together, by_input if wrong else together.evidence)
-        on_axes = axes_of(question, found, [on_axes])
     by_input = _more_lines(together, by_input, wrong)
     return on_axes, by_input, _others(together, wrong), wrong
 
@@ -210,7 +213,10 @@ def _deserve_a_round(together: Together, count: int) -> bool:
 def _by_input(together: Together) -> Evidence:
     """Measure a line over each input; if there is only one, the lines so far are over it."""
     parts = [part for part in together.question.ask.inputs.parts.values() if part.size]
-    return _over(together, parts, [0]) if len(parts) > 1 else together.evidence
+    if len(parts) > 1:
+        return _over(together, parts, [0])
+    together.measure(1)
+    return together.evidence
 
 
 def _more_lines(together: Together, by_input: Evidence, wrong: Sequence[Part]) -> Evidence:
