@@ -31,7 +31,7 @@ def windows():
     noise, table = Noise(ask, seed=0), Table(ask, [Line(inputs, 0, 1)])
     noise.fly(few=True)
     for rung in RUNGS:
-        table, _ = table.asked(table.window(rung), 3)
+        table, _ = table.asked(table.window(rung))
     found = read(table, noise)
     return [
         tuple(float(numbers[k, 0, 0]) for numbers in (found.step, found.truncation, found.rounding))
