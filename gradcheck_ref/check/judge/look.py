@@ -227,6 +227,8 @@ class Evidence:
         if len(new):
             noise.notice(new)
             found = replace(found, witnesses=read(table, noise))
+            if (found.witnesses.state == State.ROUGH).any() and noise.find_stairs(table):
+                found = replace(found, witnesses=read(table, noise))
             if (found.ruling.verdict != PASS).any() and noise.ask_again():
                 found = replace(found, witnesses=read(table, noise))  # more is known of the noise
         return found

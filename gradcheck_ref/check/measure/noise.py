@@ -11,7 +11,9 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.decimals import digits_shown, step_between
+from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.pilot import fly, no_pilots
+from gradcheck_ref.check.measure.stairs import stairs_along
 
 # The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
 BITS = 24, 11, 8
@@ -164,6 +166,17 @@ class Noise:
         before = self.common
         self.common = step_between(np.concatenate([self.ask.here[None], *self._seen]))
         return bool((self.common != before).any())
+
+    def find_stairs(self, table: Table) -> bool:
+        """Find stairs beside a smooth part of f along some lines; return whether there is news.
+
+        A pilot that stays on one stair cannot see them.
+        """
+        stairs = np.where(self.stairs > 0, 0.0, stairs_along(table, self.eps))
+        if not stairs.any():
+            return False
+        self.pilots = self.pilots.with_stairs(np.fmax(self.stairs, stairs))
+        return True
 
     def ask_again(self) -> bool:
         """Learn more because a claim is not settled; return whether there is news.
