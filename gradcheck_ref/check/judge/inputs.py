@@ -37,8 +37,8 @@ from gradcheck_ref.structure.units import output_weights
 
 # An entry is hidden by few digits, of f or of x, if this is why it is unsure. Where f has fewer
 # than its dtype, or 16 bits, its stairs look like kinks, too.
-HIDDEN = "noise", "zero", "budget", "step-underflow"
-HIDDEN_BY_STAIRS = *HIDDEN, "kink", "stairs"
+HIDES = "noise", "zero", "budget", "step-underflow"
+HIDES_IN_STAIRS = *HIDES, "kink", "stairs"
 
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed.
 CLOSELY = 4.0
@@ -107,7 +107,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     passes, others = np.array([one.code == PASS for one in known.values()]), findings.certificate
     if others and others.verdict == UNSURE and passes.all():
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
-    hides = np.isin(reasons, HIDDEN_BY_STAIRS if few else HIDDEN)
+    hides = np.isin(reasons, HIDES_IN_STAIRS if few else HIDES)
     hidden = passes[rows][:, None] & hides & undecided
     return findings._replace(on_axes=evidence.given(whole=hidden), inputs=tuple(known.values()))
 

@@ -20,7 +20,7 @@ from gradcheck_ref.check.results import FAIL
 FAR, POINTS = 2.0**-3, 12
 
 # The points come closer eight times, with three new points among five, so by 4**8 = 65536 in all.
-CLOSER, NEW = 8, 3
+TIMES, NEW = 8, 3
 
 # A jump is this much larger than what f changes between two such points by its slope, and than its
 # noise.
@@ -40,7 +40,7 @@ def jump_near(evidence: Evidence) -> float:
     """
     question, at = evidence.question, evidence.best
     fails = (evidence.ruling.verdict == FAIL) & (at.state == State.SMOOTH)
-    cost = 2 * POINTS + CLOSER * NEW
+    cost = 2 * POINTS + TIMES * NEW
     budget = question.ask.budget
     too_many = budget.limited and budget.left <= cost
     if not fails.any() or question.size > ALL_AXES or too_many:
@@ -63,7 +63,7 @@ def jump_near(evidence: Evidence) -> float:
     places = np.concatenate([-steps[::-1], [0.0], steps])
     start = int(np.argmax(np.abs(np.diff(found, 4))))  # large where f is least like a polynomial
     places, found = places[start : start + NEW + 2], found[start : start + NEW + 2]
-    for _ in range(CLOSER):
+    for _ in range(TIMES):
         odd = int(np.argmax(np.abs(_unlike_others(places, found))))
         places = np.linspace(places[odd], places[odd + 1], NEW + 2)
         found = np.concatenate([found[[odd]], values(places[1:-1]), found[[odd + 1]]])

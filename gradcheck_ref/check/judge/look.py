@@ -20,7 +20,7 @@ from gradcheck_ref.check.judge.tolerance import least
 from gradcheck_ref.check.measure.ladder import DOWN, RATIO, WIDE, Table
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.pilot import HIGHEST, MANY
+from gradcheck_ref.check.measure.pilot import FULL, HIGHEST
 from gradcheck_ref.check.measure.witness import State, Witnesses, read
 from gradcheck_ref.check.results import PASS, UNSURE
 
@@ -34,8 +34,8 @@ NEARLY = 32.0
 # there are; in any order of the last three, and one more.
 LOOKS = 5
 
-# A kink is at x if windows that are FAR rungs apart, a factor of 1e5, show the same jump.
-FAR = 8 * WIDE
+# A kink is at x if windows that are KINK_APART rungs apart, a factor of 1e5, show the same jump.
+KINK_APART = 8 * WIDE
 
 # A pilot reaches a length of 1 from no smaller unit than this.
 TOO_SMALL = RATIO**-HIGHEST
@@ -286,7 +286,7 @@ class Evidence:
         start = np.where(start < self.table.top, first + APART, start)
         kink = clear_jump(best) & (best.kink > BENT * best.steepest)
         kink = (kink & (self.ruling.verdict == UNSURE)).any(axis=1)
-        start = np.where(kink, first + FAR, start)
+        start = np.where(kink, first + KINK_APART, start)
         return self.table.window(start)
 
     def _nearly(self) -> Array:
@@ -318,7 +318,7 @@ class Evidence:
         shows = (jump > 0) & (np.abs(jump - sharpest_jump) <= jump / 20)
         shortest = np.where(shows, start, self.table.top).max(axis=0)
         longest = np.where(shows, start, shortest).min(axis=0)
-        return np.asarray((shortest - longest >= FAR).any(axis=1))
+        return np.asarray((shortest - longest >= KINK_APART).any(axis=1))
 
     def _everywhere(self) -> Array:
         """All rungs, if truncation or a kink is what is too large."""
@@ -328,19 +328,19 @@ class Evidence:
 
     def _all_of_pilots(self) -> Array:
         """All rungs of the pilots, and longer ones."""
-        return self._useful() & (self.table.rungs < MANY * WIDE)
+        return self._useful() & (self.table.rungs < FULL * WIDE)
 
     def _to_its_end(self) -> Array:
         """Which lines were looked along at all rungs of a pilot from their longest one on."""
         asked, rungs = self.table.where >= 0, self.table.rungs
-        wanted = self.table.exists & (rungs % WIDE == 0) & (rungs < MANY * WIDE)
+        wanted = self.table.exists & (rungs % WIDE == 0) & (rungs < FULL * WIDE)
         wanted &= np.logical_or.accumulate(asked, axis=1)
         return np.asarray((asked | ~wanted).all(axis=1))
 
     def _useful(self) -> Array:
         """Every third rung, but none that is longer than where all windows are too long."""
         rungs, known = self.table.rungs, self.witnesses.state != State.NOTHING
-        longest = np.where(known, self.witnesses.start, FAR).min(axis=(0, 2))[:, None]
+        longest = np.where(known, self.witnesses.start, KINK_APART).min(axis=(0, 2))[:, None]
         settled = self.ruling.verdict != UNSURE
         too_long = np.all(self.witnesses.too_long | ~known | settled, axis=(0, 2))[:, None]
         return np.asarray((rungs % WIDE == 0) & (~too_long | (rungs > longest)))

@@ -33,7 +33,7 @@ TOUCHING = 1.25
 TEN = 10.0
 
 # Steps longer than this many times the size of x measure a different part of f.
-FARTHEST = 32.0
+BEYOND = 32.0
 
 # Values that change in steps are a staircase if they have up to four digits. With more digits, like
 # printed numbers, they stand for a smooth function.
@@ -110,7 +110,7 @@ def rule(
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
     refuses = off - jump - FAIL_BARS * (bar - jump) > allowed + facts.own_rounding
     # If no step of the size of x has a slope, longer ones have another.
-    near = step <= FARTHEST * scales[:, None]
+    near = step <= BEYOND * scales[:, None]
     refuses &= near | (near & np.isfinite(witnesses.slope)).any(axis=0)
     # The slope of a staircase is 0, unless its stairs are so small that it was meant to be smooth.
     refuses &= (claimed != 0) | (STAIRS * noise.resolution <= np.abs(here))

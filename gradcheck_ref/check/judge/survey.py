@@ -19,7 +19,7 @@ from gradcheck_ref.check.judge.regions import regions, zero_regions
 from gradcheck_ref.check.judge.together import LINES, Together, beside_claims, refused_by
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.measure.pilot import FEW as PILOT
+from gradcheck_ref.check.measure.pilot import BRIEF
 from gradcheck_ref.check.measure.witness import EACH
 from gradcheck_ref.check.results import FAIL, FEWEST_LINES, PASS, Certificate, Region, Whole
 from gradcheck_ref.structure.parts import Part
@@ -32,8 +32,8 @@ ALL_AXES, AXES_IN_DOUBT = 32, 99
 # By default at most 40 evaluations for each coordinate, and 30 for the long look, the noise and the
 # calls at x; at least FEWEST, because a long look at a staircase takes up to 24, and may take a
 # quarter of all; and 1000 for a check. For many coordinates that is less than central differences
-# on every axis take; for a hundred, FEW are needed to name what is wrong.
-MOST_EACH, BESIDE, FEWEST, FEW, MOST = 40, 30, 150, 400, 1000
+# on every axis take; for a hundred, NAMING are needed to name what is wrong.
+MOST_EACH, BESIDE, FEWEST, NAMING, MOST = 40, 30, 150, 400, 1000
 
 # About half of the entries that are measured on an axis need a second witness.
 WITNESSES_EACH = 1.5
@@ -47,13 +47,13 @@ def budget(size: int, max_evaluations: int | None) -> int:
     if max_evaluations is not None:
         return max_evaluations
     each = BESIDE + MOST_EACH * size
-    most = max(each, FEWEST) if size <= AXES_IN_DOUBT else max(2 * size - 1, FEW)
+    most = max(each, FEWEST) if size <= AXES_IN_DOUBT else max(2 * size - 1, NAMING)
     return min(most, MOST)
 
 
 def usual_cost(size: int) -> int:
     """Return how often f is called for this many coordinates if f is smooth and the claim right."""
-    return 2 + PILOT + EACH * (size if size <= ALL_AXES else LINES)
+    return 2 + BRIEF + EACH * (size if size <= ALL_AXES else LINES)
 
 
 class Findings(NamedTuple):

@@ -27,7 +27,7 @@ PLACES = 8.0
 
 # Where at most so many coordinates move, points are kept, 16 KB each: f is called there, and claims
 # and their repairs are compared with it.
-FEW = 2**11
+KEPT = 2**11
 
 
 @dataclass(eq=False)
@@ -51,7 +51,7 @@ class Dithered(Line):
 
     def reached(self, t: float) -> Iterable[tuple[slice, Array]]:
         """Return stretches of coordinates, and their values about a step of t away."""
-        if self.stop - self.start > FEW:
+        if self.stop - self.start > KEPT:
             return self._drawn(t)
         if t not in self._kept:
             self._kept[t] = list(self._drawn(t))

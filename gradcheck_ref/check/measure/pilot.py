@@ -26,7 +26,7 @@ from gradcheck_ref.stage5_adaptive import FIRST_STEP
 from gradcheck_ref.structure.inputs import Inputs
 
 # Ten rungs from 0.36 units on; six more, to 1.4e-10 units, if those end in more than rounding.
-FEW, MANY = 10, 16
+BRIEF, FULL = 10, 16
 
 # Noise is told for windows from 14 rungs above 0.36 units to the end of the ladder.
 HIGHEST, LOWEST = 14, DOWN // WIDE
@@ -125,7 +125,7 @@ class _Flight:
 
     def __init__(self, ask: Ask, line: Line, top: int, notice: Callable[[Array], None]) -> None:
         self.ask, self.line, self.top, self.notice = ask, line, top, notice
-        self.steps = steps_at(WIDE * np.arange(top, MANY), ask.inputs.eps)
+        self.steps = steps_at(WIDE * np.arange(top, FULL), ask.inputs.eps)
         self.seen = {0.0: np.zeros(ask.here.size)}
         self.searched, self.may_search = False, True  # for stairs
 
@@ -165,7 +165,7 @@ def fly(
     """
     inputs = ask.inputs
     owner, longer = _owners(inputs, few)
-    if ask.budget.before_slopes < MANY * len(longer):
+    if ask.budget.before_slopes < FULL * len(longer):
         return None
     flights = []
     for row, far in enumerate(longer):
@@ -182,7 +182,7 @@ def fly(
     noise, first, stairs, size = np.zeros(shape), np.zeros(shape[0], int), *np.zeros((2, shape[2]))
     for row, flight in enumerate(flights):
         own = flight.steps[-flight.top :]  # from 0.36 units of its own on
-        top, steps = 0, own[:FEW]
+        top, steps = 0, own[:BRIEF]
         found = _read(eps, steps, flight)
         if not found.quiet:
             found, steps = _read(eps, own, flight), own
@@ -316,7 +316,7 @@ def _cheapest(costs: Array, near: int) -> int:
 def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
     """Return what noise and truncation are of the slope, for the worst output, by window."""
     change = np.abs(np.diff(slopes, axis=0))
-    last = len(steps) - (3 if len(steps) == FEW else 5)  # windows that shorter ones can bear out
+    last = len(steps) - (3 if len(steps) == BRIEF else 5)  # windows that shorter ones can bear out
     rounding = IN_WINDOW * noise[:last] / steps[:last, None]
     loudest = IN_ONE_SIDED * noise[:last] / steps[:last, None]
     beyond_noise = np.fmax(np.abs(slopes[:last]) - loudest, 0.0)
