@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.claim.identities import ROUNDINGS_OF_PRODUCT
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.look import Evidence
@@ -26,6 +25,10 @@ from gradcheck_ref.structure.parts import Part
 # The change of a claim a few spacings of x away is one draw of its rounding. In 180 trials the
 # rounding was never more than four times the largest of three draws.
 OWN_ROUNDINGS, DRAWS = 4.0, 3
+
+# Where numbers inside f cancel, it may be off by so many roundings of what it is a step away. Such
+# a step is up to 100 times smaller for a product of several small numbers.
+ROUNDINGS_INSIDE = 1024.0
 
 # A step, relative to x, that shows how f changes when all entries of an input move.
 FAR = 2.0**-3
@@ -54,10 +57,10 @@ def _own_rounding(evidence: Evidence) -> Array | float:
     if not columns.size or claims.random:
         return 0.0
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
-    # is left when numbers of the size of x, or of 1, cancel.
-    inside = ROUNDINGS_OF_PRODUCT * question.noise.eps * min(1.0, float(evidence.units.max()))
+    # is left when numbers cancel, of the size that f has a step away.
+    inside = ROUNDINGS_INSIDE * question.noise.eps * question.noise.pilots.size
     zeros = (evidence.claimed == 0) & (np.abs(question.ask.here) <= inside / 10)
-    rounding = np.where(zeros, inside, 0.0)
+    rounding = np.where(zeros, inside / evidence.units[:, None], 0.0)
     for draw in range(DRAWS):
         seed, here = question.seed + draw, evidence.claimed[:, columns]
         own = rounding_of_claims(claims, columns, evidence.rows, here, evidence.units, seed)

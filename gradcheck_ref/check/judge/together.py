@@ -33,6 +33,9 @@ LINES = 20
 # shorter.
 WORSE, CLOSER, BENT = 4.0, (2, 6, 12, 18), 4.0
 
+# The slope of a pilot bears out a claim that is so close to it, beside its own doubt.
+BORNE_OUT = 1e-3
+
 
 def beside_claims(question: Question) -> Question:
     """Return the question with the scale of the claims: the lines are going to confirm them."""
@@ -268,7 +271,8 @@ class Together:
             at, claimed = worst(self.evidence), self.evidence.claimed
             against = float(claimed[at]), float(best.slope[at]), float(best.bar[at])
         reached, by_lines = self.within(), allowed_by_lines(question.ask.precision)
-        share = np.where(reached == 0, 0.0, reached / self.typical)
+        typical = np.where(self._borne_out(), self.typical, 0.0)
+        share = np.where(reached == 0, 0.0, reached / typical)
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
         passes = vouched >= entries or (within <= by_lines and not demanded)
         passes &= (lines >= FEWEST_LINES or not entries) and against is None
@@ -295,6 +299,19 @@ class Together:
             verdict=PASS if passes else UNSURE,
             reason=next(name for name, applies in reasons if applies),
             against=against,
+        )
+
+    @QUIETLY
+    def _borne_out(self) -> Array:
+        """Return for which outputs the slopes along the pilots bear out the claims for each input.
+
+        Else an input may be forgotten whose effect is small beside that of another one, and what is
+        typical of the claims says nothing about it.
+        """
+        pilots = self.question.noise.pilots
+        off = np.abs(self.along(pilots.lines).claimed - pilots.slope)
+        return np.asarray(
+            ~(off > FAIL_BARS * pilots.doubt + BORNE_OUT * np.abs(pilots.slope)).any(axis=0)
         )
 
     # --- the entries ------------------------------------------------------------------------------

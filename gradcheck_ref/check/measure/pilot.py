@@ -68,6 +68,9 @@ class Pilots(NamedTuple):
     seen: Array  # (rows,): whether a pilot saw a slope
     stairs: Array  # (outputs,): the size of the stairs of f; 0 if there are none
     size: Array  # (outputs,): the largest |f| seen
+    lines: Sequence[Line]  # those of the pilots
+    slope: Array  # (lines, outputs): along these, in the cheapest window, from one side
+    doubt: Array  # how far it may be off
 
     def rows_of(self, lines: Sequence[Line]) -> Array:
         """Return the row for each line: the last one if it moves inputs of several pilots."""
@@ -100,7 +103,8 @@ def no_pilots(ask: Ask) -> Pilots:
     quiet = np.zeros((1, HIGHEST + LOWEST + 1, outputs))
     owner, size = np.zeros(len(ask.inputs.parts), int), np.abs(ask.here)
     first = np.array([rung_at(FIRST_STEP)])
-    return Pilots(ask.inputs, owner, quiet, first, first > 0, np.zeros(outputs), size)
+    stairs, nothing = np.zeros(outputs), np.zeros((0, outputs))
+    return Pilots(ask.inputs, owner, quiet, first, first > 0, stairs, size, (), nothing, nothing)
 
 
 def _owners(inputs: Inputs, few: bool) -> tuple[Array, list[int]]:
@@ -180,6 +184,7 @@ def fly(
     shape = len(flights) + 1, HIGHEST + LOWEST + 1, ask.here.size
     seen = np.ones(shape[0], bool)
     noise, first, stairs, size = np.zeros(shape), np.zeros(shape[0], int), *np.zeros((2, shape[2]))
+    slope, doubt = np.zeros((2, len(flights), shape[2]))
     for row, flight in enumerate(flights):
         own = flight.steps[-flight.top :]  # from 0.36 units of its own on
         top, steps = 0, own[:BRIEF]
@@ -196,11 +201,14 @@ def fly(
         stairs = np.fmax(stairs, found.stairs)
         at = np.clip(np.arange(-HIGHEST, LOWEST + 1) - top, 0, len(steps) - 1)
         seen[row] = found.smooth or costs.min(initial=np.inf) <= SEEN
-        noise[row], first[row] = levels[at], WIDE * (_cheapest(costs, -top) + top)
+        best = _cheapest(costs, -top)
+        noise[row], first[row] = levels[at], WIDE * (best + top)
+        slope[row], doubt[row] = _slope(steps, values, levels, best)
         size = np.fmax(size, np.nan_to_num(np.abs(values + ask.here)).max(axis=0))
     noise[-1], first[-1] = noise[:-1].max(axis=0), first[:-1].max()
     size = np.fmax(size, np.abs(ask.here))
-    return Pilots(inputs, owner, noise, first, seen, stairs, size)
+    lines = [flight.line for flight in flights]
+    return Pilots(inputs, owner, noise, first, seen, stairs, size, lines, slope, doubt)
 
 
 def extrapolated(slopes: Array, powers: Array) -> tuple[Array, Array, Array]:
@@ -311,6 +319,12 @@ def _cheapest(costs: Array, near: int) -> int:
         if some.min(initial=np.inf) <= SEEN:
             return int(some.argmin()) + len(costs) - len(some)
     return near
+
+
+def _slope(steps: Array, values: Array, noise: Array, best: int) -> tuple[Array, Array]:
+    """Return the slope of a window, and how far truncation and noise may bend it."""
+    slopes = _by_windows(values / steps[:, None], steps)[best : best + 2]
+    return slopes[0], np.abs(slopes[0] - slopes[1]) + IN_ONE_SIDED * noise[best] / steps[best]
 
 
 def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
