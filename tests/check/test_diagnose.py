@@ -108,6 +108,8 @@ SCALAR = {
     "row": (M, GM, changed(GM, 3, 0.0), "row-or-column", "only row 3 of x is zero, of 4"),
     "slice": (C, GC, changed(GC, np.s_[:, 2], 0), "row-or-column", "only x[:, 2, :] is zero, of 3"),
     "mask": (M, GM, GM * (M > 0.2), "mask", "right on 7 of the 12 entries"),
+    "a-triangle": (
+        W[:4, :4], GW[:4, :4], np.triu(GW[:4, :4]), "mask", "only the upper triangle of x is"),
     "counted-once": (V, V * [1, 2, 3, 2, 1], V, "counted-once", "from 1 to 3"),
     # of many
     "zero-of-many": (W, GW, 0 * GW, "zero", "it is zero everywhere"),
@@ -115,6 +117,10 @@ SCALAR = {
     "conjugate-of-many": (
         WAVES, WAVES, WAVES.conj(), "conjugate", "except for a complex conjugate. Repaired"),
     "times-i-of-many": (WAVES, WAVES, 1j * WAVES, "factor", "is i x the numeric value. Repaired"),
+    "six-digits-beside-zeros": (
+        M, GM * (M > 0), six_digits(GM * (M > 0)), "noisy", "it is right, but has only 6 digits"),
+    "one-zero-among-short-numbers": (
+        V[:4], np.array([2e-4, 1, 1, 2]), np.array([0.0, 1, 1, 2]), "single-entries", "x[0]"),
     "half-precision-of-many": (W, GW, float16(GW), "noisy", "as if it were rounded to float16"),
     "a-row-that-alone-moves-f": (
         W, changed(0 * GW, 3, GW[3]), changed(0 * GW, 3, 3 * GW[3]), "factor", "is 3 x"),
@@ -198,6 +204,9 @@ ARRAY = {
     "upstream-forgotten": (
         SINH, lambda u, x: np.cosh(x),
         "x", "upstream-ignored", "does not depend on the upstream, or only on its sum"),
+    "upstream-forgotten-for-many-outputs": (
+        (np.sinh, np.linspace(-1, 1, 60), SINH[2]), lambda u, x: np.cosh(x),
+        "x", "upstream-ignored", "it does not depend on the upstream"),
     "only-the-sum-of-the-upstream": (
         SINH, lambda u, x: np.cosh(x) * u.sum(),
         "x", "upstream-ignored", "does not depend on the upstream, or only on its sum"),

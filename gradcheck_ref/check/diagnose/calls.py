@@ -4,27 +4,26 @@ A vjp is called for one column of the Jacobian after the other, a jvp for one ro
 Then some of these calls are repeated, after f was called elsewhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import Block, Guess, equal
 from gradcheck_ref.check.mistakes.factors import NEARLY, rough
-from gradcheck_ref.check.mistakes.gradient import Words
 
 WHERE = "where does the {} enter? By the chain rule the derivative is multiplied by it"
 
 
-def _by_call(block: Block, names: Sequence[str]) -> list[Array]:
+def _by_call(block: Block, *names: str) -> list[Array]:
     """Return arrays of a block, transposed if needed, so that each column is one call."""
     return [getattr(block, name) if block.raw else getattr(block, name).T for name in names]
 
 
-def changes_between_calls(block: Block) -> Guess:
+def changes_between_calls(block: Block) -> Guess | None:
     """Tell random products, wrong at every call, from stateful ones, right only at first."""
-    names = ["claim", "again", "numeric", "slack", "known", "significant"]
-    claim, again, numeric, slack, known, significant = _by_call(block, names)
+    claim, again, numeric = _by_call(block, "claim", "again", "numeric")
+    slack, known, significant = _by_call(block, "slack", "known", "significant")
     asked = np.isfinite(again) & known
     again = np.where(np.isnan(again), claim, again)  # fill in the entries that were the same
     first, second = claim[asked], again[asked]
@@ -33,10 +32,10 @@ def changes_between_calls(block: Block) -> Guess:
     scale = np.abs(numeric[asked]).max()
     off = np.maximum(np.abs(first - numeric[asked]), np.abs(second - numeric[asked]))
     if (off <= NEARLY * scale).all():
-        advice = "is there a random number in it, or a number left over from the last call of f? "
         size = rough(first - second, scale)
         sentence = f"two calls give different values, which differ by up to {size} of the largest"
-        return "noisy", Words(sentence, f"{advice}Fix the seed, and compute everything again")
+        advice = "is there a random number in it, or a number left over from the last call of f? "
+        return Guess("noisy", sentence, f"{advice}Fix the seed, and compute everything again")
     nonzero = np.asarray(significant.any(axis=0))  # only these calls can show a mistake
     firsts = np.all(equal(claim, numeric, slack) | ~known, axis=0)[nonzero]
     laters = np.all(equal(again, numeric, slack) | ~known, axis=0)[asked.any(axis=0) & nonzero]
@@ -44,10 +43,11 @@ def changes_between_calls(block: Block) -> Guess:
     if twice or _right_at_first(firsts, laters):
         advice = "does it add to a buffer with +=, or keep something from the last call?"
         sentence = "it is right at the first call, and wrong at a later one"
-        sentence = "a later call gives 2 x the result of the first one" if twice else sentence
-        return "accumulated", Words(sentence, f"{advice} Start every call afresh")
+        if twice:
+            sentence = "a later call gives 2 x the result of the first one"
+        return Guess("accumulated", sentence, f"{advice} Start every call afresh")
     advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
-    return "noisy", Words("every call gives a different value", f"{advice} the seed")
+    return Guess("noisy", "every call gives a different value", f"{advice} the seed")
 
 
 def _right_at_first(firsts: Array, laters: Array) -> bool:
@@ -58,30 +58,27 @@ def _right_at_first(firsts: Array, laters: Array) -> bool:
     return bool(firsts.all() or not right[np.argmin(right) :].any())
 
 
-def the_same_for_all(claims: Array) -> Guess:
+def the_same_for_all(claims: Array) -> Guess | None:
     """Find a vjp that is the same for all combinations of the outputs, (size, combinations)."""
     if claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
         return None
-    return "upstream-ignored", Words("it does not depend on the upstream", WHERE.format("upstream"))
+    return Guess("upstream-ignored", "it does not depend on the upstream", WHERE.format("upstream"))
 
 
-def ignores_upstream(block: Block) -> Guess:
+def ignores_upstream(block: Block) -> Iterator[Guess]:
     """Find a product that does not depend on its vector."""
-    names = ["claim", "numeric", "slack", "known", "fails"]
-    claim, numeric, slack, known, fails = _by_call(block, names)
+    names = "claim", "numeric", "slack", "known", "fails"
+    claim, numeric, slack, known, fails = _by_call(block, *names)
     repeats = claim.shape[1] > 1 and claim.any() and (claim == claim[:, :1]).all()
-    if (
-        block.is_whole
-        or not repeats
-        or not known.all()
-        or equal(numeric, numeric[:, :1], slack).all()
-    ):
-        return None
+    differs = known.all() and not equal(numeric, numeric[:, :1], slack).all()
+    if block.is_whole or not (repeats and differs):
+        return
     calls = block.columns if block.raw else block.rows + block.part.start
     if not calls[0] and not fails[:, 0].any():
         sentence = "it is right at the first call, and the same at every later one"
         advice = "is something kept from the first call? Compute it again"
-        return "accumulated", Words(sentence, advice)
+        yield Guess("accumulated", sentence, advice)
+        return
     vector = "upstream" if block.raw else "tangent"
     kind = "upstream-ignored" if block.raw else "tangent-ignored"
     every_call = block.all_columns if block.raw else block.all_rows
@@ -89,4 +86,4 @@ def ignores_upstream(block: Block) -> Guess:
     sentence = f"it does not depend on the {vector}, or only on its sum"
     advice = WHERE.format(vector)
     sentence += ", and is right if that is 1 everywhere" if total else ""
-    return kind, Words(sentence, advice)
+    yield Guess(kind, sentence, advice)

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradcheck_ref.check.diagnose import calls, endless, entries, jacobians, partly
-from gradcheck_ref.check.diagnose.block import Block, Guess, blocks, equal
+from gradcheck_ref.check.diagnose import calls, endless, entries, partly
+from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
-from gradcheck_ref.check.diagnose.sights import Blurred, Sharp, Sight
-from gradcheck_ref.check.mistakes.gradient import Words
-from gradcheck_ref.check.mistakes.places import in_place_of
-from gradcheck_ref.check.results import FAIL, Fault, Pair, Results
+from gradcheck_ref.check.diagnose.sights import Blurred, Sharp
+from gradcheck_ref.check.results import FAIL, Fault, Results
+
+# What yields guesses at the mistake, the most likely first.
+Pattern = Callable[[Block], Iterator[Guess]]
 
 # Patterns of all entries that no repair has: those without a fitted number, and others.
 EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
@@ -30,10 +31,9 @@ OF_ALL = (
     entries.phase,
     entries.term_without_upstream,
     entries.few_digits,
-    entries.rounded,
     entries.tolerance,
-    jacobians.along_the_input,
-    jacobians.another_frame,
+    entries.along_the_input,
+    entries.another_frame,
 )
 
 # Patterns of some entries. All others must be known to be right.
@@ -45,6 +45,7 @@ OF_SOME = (
     partly.local_derivative,
     partly.by_a_factor,
     entries.counted_once,
+    partly.number,
 )
 
 
@@ -71,31 +72,8 @@ class Diagnosis:
     advice: str
 
 
-def diagnose(
-    pairs: Sequence[Pair], faults: Sequence[Fault], *, others_held: bool = False
-) -> tuple[Diagnosis, ...]:
-    """Name the mistakes that a failed check looks like, from what its axes have measured.
-
-    As `diagnoses_of`, without random lines; ``others_held`` tells if these confirm the entries
-    that were not measured.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from gradcheck_ref.check import check_gradient
-    >>> x = np.array([0.2, 0.5, 0.9])
-    >>> report = check_gradient(lambda x: np.mean(x**2), x, 2 * x)
-    >>> found = diagnose(report.pairs, report.faults)[0]
-    >>> print(found.kind, "-", found.sentence)
-    factor - every entry is 3 x the numeric value
-    >>> print(found.advice)
-    is f a mean over 3 entries? 3 is the length of x.
-    """
-    return diagnoses_of(Results(tuple(pairs)), faults, others_held=others_held)
-
-
 @np.errstate(all="ignore")  # twice a slope may overflow, and claims may be NaN
-def diagnoses_of(
+def diagnose(
     results: Results, faults: Sequence[Fault], *, others_held: bool = False
 ) -> tuple[Diagnosis, ...]:
     """Name the mistakes that a failed check looks like, best first; at most one for each input.
@@ -107,7 +85,20 @@ def diagnoses_of(
     of ``f``, and a few passes over the claims for each repair.
 
     Only inputs with a wrong entry, or that are wrong as a whole, lead to a diagnosis. An unsure
-    entry contradicts a repair only if it is outside its error bar.
+    entry contradicts a repair only if it is outside its error bar. ``others_held`` tells if random
+    lines confirm the entries that were not measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gradcheck_ref.check import check_gradient
+    >>> x = np.array([0.2, 0.5, 0.9])
+    >>> report = check_gradient(lambda x: np.mean(x**2), x, 2 * x)
+    >>> found = diagnose(report.results, report.faults)[0]
+    >>> print(found.kind, "-", found.sentence)
+    factor - every entry is 3 x the numeric value
+    >>> print(found.advice)
+    is f a mean over 3 entries? 3 is the length of x.
     """
     wrong = {one.name for one in results.inputs if one.code == FAIL}
     if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
@@ -119,8 +110,7 @@ def diagnoses_of(
         block.is_wrong = bool(block.fails.any()) or block.name in wrong
         block.region = results.regions.get(block.name)
         if block.endless.any():
-            kind, words = endless.no_number(block)
-            certain.append(Diagnosis(kind, block.name, *words))
+            certain.append(Diagnosis("nonfinite", block.name, *endless.no_number(block)))
             wrong -= {block.name}  # as a whole it is not known
             block.region = None
     ranked = []
@@ -129,24 +119,26 @@ def diagnoses_of(
         fails = block.fails.any() and not results.looks
         if block.name in settled or not (fails or block.name in wrong):
             continue
-        for rank, found in enumerate(_guesses(block, by_input, results)):
+        for rank, found in enumerate(_guesses(block, results)):
             if found:
                 ranked.append((rank, _about(block, found)))
                 break
     return (*certain, *(found for _, found in sorted(ranked, key=lambda pair: pair[0])))
 
 
-def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[Guess]:
+def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
     """Yield what an input looks like, or None, the most specific guess first."""
     if not block.usable:
-        yield reshaped(block) or _of_another_shape(block)
+        yield reshaped(block)
         return
     if results.looks and block.region:
-        yield partly.place(block)
-        yield partly.mask(block)
+        yield _first(partly.place, block)
+        yield _first(partly.mask, block)
         return
-    if not block.others_differ and not block.region:
-        yield entries.zero(block)
+    # If entries without an axis are right, and not zero, the mistake is in some entries only.
+    of_some = block.region or (block.others_held and block.others_claimed != 0)
+    if not of_some:
+        yield _first(entries.zero, block)
         # Lines say nothing about a claim that is no number.
         along = None if block.endless.any() else results.along.get(block.name)
         if along and not block.is_whole:
@@ -162,56 +154,26 @@ def _guesses(block: Block, by_input: list[Block], results: Results) -> Iterator[
         yield from _each(OF_ALL, block)
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(OF_SOME, block)
-    yield entries.mean_and_spread(block)  # which fits many numbers
-    yield _only_number(block, by_input)
+    yield _first(entries.mean_and_spread, block)  # which fits many numbers
 
 
-def _each(patterns: Sequence[Callable[[Block], Guess]], block: Block) -> Iterator[Guess]:
-    return (pattern(block) for pattern in patterns if block.fails.any())
+def _each(patterns: Sequence[Pattern], block: Block) -> Iterator[Guess | None]:
+    return (_first(pattern, block) for pattern in patterns if block.fails.any())
 
 
-def _repaired(block: Block, results: Results) -> Iterator[Guess]:
-    """Yield the repairs of the claim that fit, and say by what they were confirmed."""
+def _first(pattern: Pattern, block: Block) -> Guess | None:
+    """Return the first guess of a pattern; if it mends the claim, the slopes must confirm it."""
+    guesses = pattern(block)
+    return next((g for g in guesses if g.mended is None or block.fits(g.mended, g.free)), None)
+
+
+def _repaired(block: Block, results: Results) -> tuple[Guess | None, Guess | None]:
+    """Find the repairs of the claim that fit, by all that was measured of its input."""
     looks = results.looks.get(block.name)
-    sight: Sight
     if looks and results.claims is not None:
         whole = next(one for one in results.inputs if one.name == block.name)
-        sight = Blurred(block, looks, results.claims, whole)
-    else:
-        sight = Sharp(block, None if block.endless.any() else results.along.get(block.name))
-    for found in repaired(sight):
-        if found and sight.measures:
-            kind, (sentence, advice) = found
-            said = f"{sentence}. Repaired, it agrees with f {sight.measures}"
-            yield kind, Words(said, advice)
-        else:
-            yield found
-
-
-def _of_another_shape(block: Block) -> Guess:
-    """Find two gradients that have each other's shape."""
-    shapes = {np.shape(gradient) for gradient in block.raw}
-    for other in block.beside:
-        theirs = {np.shape(gradient) for gradient in other.raw}
-        if shapes == {other.part.shape} and theirs == {block.part.shape} != shapes:
-            given = np.stack(other.raw, axis=-1).reshape(block.entries, -1)[block.rows]
-            if block.known.any() and equal(given, block.numeric, block.slack)[block.known].all():
-                return "swapped", in_place_of(other.name)
-    return None
-
-
-def _only_number(block: Block, by_input: list[Block]) -> Guess:
-    """Find an input that is one number, and the only wrong input of several."""
-    others = [other for other in by_input if other is not block]
-    right = all(
-        not (other.fails.any() or other.endless.any()) and other.significant.any()
-        for other in others
-    )
-    if block.entries > 1 or not others or not right or not block.fails.any():
-        return None
-    name = block.name
-    advice = f"is a term of f with {name} missing, or counted twice?"
-    return "single-entries", Words(f"only {name} is wrong, of {len(by_input)} inputs", advice)
+        return repaired(Blurred(block, looks, results.claims, whole))
+    return repaired(Sharp(block, None if block.endless.any() else results.along.get(block.name)))
 
 
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:
@@ -228,9 +190,9 @@ def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Dia
             yield _about(block, found)
 
 
-def _about(block: Block, found: tuple[str, Words]) -> Diagnosis:
+def _about(block: Block, found: Guess) -> Diagnosis:
     """Add the number of measured entries to a diagnosis, if they were not all entries."""
-    kind, (sentence, advice) = found
+    sentence = found.sentence
     said = any(word in sentence for word in ("measured", "everywhere", "random lines"))
     if not (block.all_judged or said):
         all_entries = block.entries * sum(part.size for part in block.outputs)
@@ -238,4 +200,4 @@ def _about(block: Block, found: tuple[str, Words]) -> Diagnosis:
         sentence += f" in all {measured} measured entries, of {all_entries}"
     if block.endless.any():
         sentence = f"where it is finite, {sentence}"
-    return Diagnosis(kind, block.name, sentence, advice)
+    return Diagnosis(found.kind, block.name, sentence, found.advice)

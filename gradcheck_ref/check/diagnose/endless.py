@@ -8,7 +8,7 @@ from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.words import words
 
 
-def no_number(block: Block) -> tuple[str, Words]:
+def no_number(block: Block) -> Words:
     """Count the claims that are NaN or infinite, of all entries or of those that are known."""
     claims = block.claim if block.claims is None else block.claims
     of, nan = claims.size, int(np.count_nonzero(np.isnan(claims)))
@@ -32,7 +32,7 @@ def no_number(block: Block) -> tuple[str, Words]:
         questions.append("If the slope of f is infinite there, is its sign right?")
     if questions:
         advice += ". " + " ".join(questions)
-    return "nonfinite", Words(f"the claim is {which}{where}", advice)
+    return Words(f"the claim is {which}{where}", advice)
 
 
 def _where(block: Block) -> str:

@@ -1,13 +1,13 @@
 """Gradients that are wrong in some places, and right in all others: where the mistake is."""
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array, index_text
 from gradcheck_ref.check.diagnose.block import Block, Guess
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, NEARLY, meaning, plain
-from gradcheck_ref.check.mistakes.gradient import Words
 
 # At most three wrong entries are named one by one, if they are at most a third of all.
 NAMED_ONE_BY_ONE = 3
@@ -32,22 +32,18 @@ def box(name: str, entries: Array) -> str:
     return f"{name}[{', '.join(ranges)}]"
 
 
-def place(block: Block) -> Guess:
+def place(block: Block) -> Iterator[Guess]:
     """Find wrong entries in one slice or box of an input, or only one, two or three of many."""
-    inside, shape = block.inside, block.part.shape
-    count = int(np.count_nonzero(inside))
-    if not shape or inside.all():
-        return None
-    lies, of = _slice(block, inside, count)
+    inside, kind = block.inside, "row-or-column"
+    if not inside.ndim or inside.all():
+        return
+    lies, of = _slice(block, inside)
     names = [lies]
-    kind = "row-or-column"
-    if not lies and count <= NAMED_ONE_BY_ONE:
-        names, of = [block.name + index_text(at) for at in np.argwhere(inside).tolist()], ""
-        kind = "single-entries" if 3 * count <= block.entries else "some-entries"
-        if not _are_few(block, inside, kind):
-            return None
-    elif not lies:
-        return None
+    if not lies:
+        names = [block.name + index_text(at) for at in np.argwhere(inside).tolist()]
+        kind = "single-entries" if 3 * len(names) <= block.entries else "some-entries"
+        if len(names) > NAMED_ONE_BY_ONE or not _are_few(block, inside, kind):
+            return
     claim, listed = block.claim_inside, _listed(names)
     advice = f"what is special about {listed}? Look at indices, edges and branches"
     if not claim.any():
@@ -55,27 +51,29 @@ def place(block: Block) -> Guess:
     elif not (block.region or block.claim[block.fails].any()):
         advice = f"it is right for some outputs, and 0 for others: is {listed} used several times, "
         advice += "and its gradient assigned, not added? Use np.add.at, or +="
-    are, how = "is" if len(names) == 1 else "are", "wrong" if claim.any() else "zero"
-    only = "only " if block.others_pass else ""
-    said = f"{only}{listed} {are} {how}, of {of or f'{block.entries} entries'}{_there(block)}"
+    said = f"{listed} {'is' if len(names) == 1 else 'are'} {'wrong' if claim.any() else 'zero'}"
     if block.region:
-        said = f"{listed} {are} {how}, and all else is right {block.region.said}"
-    return kind, Words(said, advice)
+        said += f", and all else is right {block.region.said}"
+    else:
+        said = f"{'only ' * block.others_pass}{said}, of {of}{_there(block)}"
+    yield Guess(kind, said, advice)
 
 
-def _slice(block: Block, inside: Array, count: int) -> tuple[str, str]:
-    """Name the slice or box that wrong entries fill, and say how many slices there are.
+def _slice(block: Block, inside: Array) -> tuple[str, str]:
+    """Name the slice or box that wrong entries fill, and count all slices, or else entries.
 
     Half of a slice is enough, because some of its entries may be right by chance, such as zeros.
     """
-    shape = inside.shape
-    for axis, index in enumerate(() if block.region else np.nonzero(inside)):
+    shape, count, all_entries = inside.shape, np.count_nonzero(inside), f"{block.entries} entries"
+    if block.region:
+        return box(block.name, inside), all_entries
+    for axis, index in enumerate(np.nonzero(inside)):
         slices = np.zeros(shape, bool)
         np.moveaxis(slices, axis, 0)[index[0]] = True
         fills = count > 1 and block.entries <= 2 * count * shape[axis]
         if len(shape) > 1 and shape[axis] > 1 and np.ptp(index) == 0 and fills:
             return box(block.name, slices), f"{shape[axis]}"
-    return (box(block.name, inside) if block.region else ""), ""
+    return "", all_entries
 
 
 def _are_few(block: Block, inside: Array, kind: str) -> bool:
@@ -89,102 +87,106 @@ def _are_few(block: Block, inside: Array, kind: str) -> bool:
     return bool(kind == "single-entries" or (vector and block.claim[block.fails].any()))
 
 
-def by_a_factor(block: Block) -> Guess:
+def by_a_factor(block: Block) -> Iterator[Guess]:
     """Find some entries with the wrong sign, or off by one factor, where all others are right."""
-    there = _there(block)
-    if not there or block.wrong.all():
-        return None
-    where = box(block.name, block.inside)
-    said = f"{np.count_nonzero(block.wrong)} of {block.entries} entries are wrong{there}"
-    advice = f"what is special about {where or 'them'}? Look at how they enter f"
-    return "some-entries", Words(said + (f": {where}" if where else ""), advice)
+    if (there := _there(block)) and not block.wrong.all():
+        where = box(block.name, block.inside)
+        said = f"{np.count_nonzero(block.wrong)} of {block.entries} entries are wrong{there}"
+        advice = f"what is special about {where or 'them'}? Look at how they enter f"
+        yield Guess("some-entries", said + (f": {where}" if where else ""), advice)
 
 
 def _there(block: Block) -> str:
     """Say so if all wrong entries are off by one factor with a meaning, and no other."""
-    fails = block.fails
-    slopes = np.abs(block.numeric[fails])
-    ratios, unsure = block.claim[fails] / block.numeric[fails], block.slack[fails] / slopes
-    if np.count_nonzero(fails) < 2 or not np.isfinite(ratios).all():
+    fails, claim = block.fails, block.claim
+    ratios, unsure = claim[fails] / block.numeric[fails], block.slack[fails] / block.numeric[fails]
+    if ratios.size < 2 or not np.isfinite(ratios).all():
         return ""
-    best = int(np.argmin(unsure))
-    ratio, off = ratios[best], abs(ratios[best]) * float(unsure[best])
+    best = int(np.argmin(np.abs(unsure)))
+    ratio, off = ratios[best], float(np.abs(ratios[best] * unsure[best]))
     value, text, _ = meaning(ratio, off, block.gradient().lengths)
-    said = f"each is {text} x the numeric value"
+    said = f"{text} x"
     if abs(ratio + 1) <= off:
-        value, said = -1.0, "each is minus the numeric value"
-    elif not text:
-        return ""
-    fits = block.fits(np.where(fails, block.claim / value, block.claim))
-    return f": {said}" if fits else ""
+        value, text, said = -1.0, "-1", "minus"
+    fits = text and block.fits(np.where(fails, claim / value, claim))
+    return f": each is {said} the numeric value" if fits else ""
 
 
-def some_outputs(block: Block) -> Guess:
+def some_outputs(block: Block) -> Iterator[Guess]:
     """Find outputs with wrong derivatives only, if those of the other outputs are right."""
     wrong, nonzero = block.fails.any(axis=0), block.significant.any(axis=0)
     if not block.all_rows or 2 * np.count_nonzero(wrong) > np.count_nonzero(nonzero | wrong):
-        return None
+        return
     names, columns = list[str](), block.columns[wrong]
     for part in block.outputs:
         own = (columns[part.holds(columns)] - part.start).tolist()
         names += [part.name] if 0 < len(own) == part.size else map(part.entry, own)
     if len(names) > NAMED_ONE_BY_ONE:
-        return None
+        return
     said = f"it is wrong for {_listed(names)}, and right for the other outputs{_there(block)}"
     look = "at its rows" if block.is_whole else "at how its upstream is used"
     advice = f"what is special about {_listed(names)}? Look {look}"
-    return "some-outputs", Words(said, advice)
+    yield Guess("some-outputs", said, advice)
+
+
+def _silent_outputs(block: Block) -> str:
+    """Name the outputs whose derivatives are all zero, if these are all that is wrong."""
+    names, others = list[str](), np.asarray(block.fails.any(axis=0))
+    for part in block.outputs:
+        own = part.holds(block.columns)
+        if others[own].any() and not block.claim[:, own].any():
+            names.append(part.name)
+            others = others & ~own
+    several = len(block.outputs) > 1 and names and not others.any()
+    return f": those of {_listed(names)}" if several else ""
+
+
+def number(block: Block) -> Iterator[Guess]:
+    """Find an input that is one number, and the only wrong input of several."""
+    name, others = block.name, block.beside
+    wrong = any(other.fails.any() or other.endless.any() for other in others)
+    if block.entries == 1 and others and not wrong and all(b.significant.any() for b in others):
+        advice = f"is a term of f with {name} missing, or counted twice?"
+        yield Guess("single-entries", f"only {name} is wrong, of {len(others) + 1} inputs", advice)
 
 
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def mask(block: Block) -> Guess:
+def mask(block: Block) -> Iterator[Guess]:
     """Find a claim in which every entry is right or zero."""
     if (block.claim_inside if block.region else block.claim[block.fails]).any():
-        return None
+        return
     right = block.significant & block.agrees & ~block.fails
-    others = block.others_held * (block.others_claimed or 0)
-    count, wrong = int(np.count_nonzero(right)) + others, int(np.count_nonzero(block.fails))
-    if not (count or block.region):
-        return None
-    said = f"it is right on {count} of the {count + wrong} entries that are not zero, and 0 on the "
-    said += f"rest{_of_outputs(block)}"
+    count = np.count_nonzero(right) + block.others_held * (block.others_claimed or 0)
     if block.region:
         zeros = int(np.count_nonzero(block.inside))
         said = f"{zeros} of {block.entries} entries are 0, and some of them should not be; all "
         said += f"else is right {block.region.said}"
+    elif count:
+        of = count + np.count_nonzero(block.fails)
+        said = f"it is right on {count} of the {of} entries that are not zero, and 0 on the rest"
+        said += _silent_outputs(block)
+    else:
+        return
     advice = "which entries does a mask, a condition or a sum leave out? Look at those that are 0"
     if block.all_rows and _only_the_diagonal(block, right):
         said += ": only the diagonal of the Jacobian is present"
         advice = "each entry affects the other outputs, too: add the terms of all outputs"
     elif block.all_rows:
-        said += _one_side(block) or _in_a_box(block, right)
-    return "mask", Words(said, advice)
-
-
-def _of_outputs(block: Block) -> str:
-    """Name the outputs whose derivatives are all zero, if these are all that is wrong."""
-    columns, names = np.asarray(block.fails.any(axis=0)), list[str]()
-    for part in block.outputs:
-        own = part.holds(block.columns)
-        if columns[own].any() and not block.claim[:, own].any():
-            names.append(part.name)
-            columns = columns & ~own
-    several = len(block.outputs) > 1 and names and not columns.any()
-    return f": those of {_listed(names)}" if several else ""
+        said += _one_side(block) or _in_a_box(block, np.asarray(right.any(axis=1)))
+    yield Guess("mask", said, advice)
 
 
 def _in_a_box(block: Block, right: Array) -> str:
-    """Name the box that the zeros, or the others, form; or the triangle of a matrix."""
-    kept = right.any(axis=1).reshape(block.part.shape)
-    shape = kept.shape
-    if len(shape) > 1 and shape[-1] == shape[-2] and not block.claim[~right].any():
-        for name, triangle in (("lower", np.tril), ("upper", np.triu)):
-            if not (kept & ~triangle(np.ones(shape, bool))).any() and kept.sum() > max(shape):
-                return f": only the {name} triangle of {block.name} is present"
-    where = box(block.name, np.asarray(~kept))
+    """Name the box that the zeros form, or the triangle of a matrix that the others are in."""
+    kept = right.reshape(block.part.shape)
+    is_square = kept.ndim > 1 and kept.shape[-2] == kept.shape[-1]
+    for which, triangle in (("lower", np.tril), ("upper", np.triu)) if is_square else ():
+        if (kept == triangle(kept)).all() and kept.sum() > max(kept.shape):
+            return f": only the {which} triangle of {block.name} is present"
+    where = box(block.name, ~kept)
     return f": {where}" if where else ""
 
 
@@ -195,17 +197,17 @@ def _only_the_diagonal(block: Block, right: Array) -> bool:
     return bool((rows == columns).all() and len(rows) == len(right) > 1)
 
 
-def local_derivative(block: Block) -> Guess:
+def local_derivative(block: Block) -> Iterator[Guess]:
     """Find wrong slopes of an element-wise function, each in the right place."""
     big, (rows, columns) = block.significant, block.claim.shape
     if rows != columns or not block.all_rows or (big & ~np.eye(rows, dtype=bool)).any():
-        return None
+        return
     if np.count_nonzero(block.fails) < 2 or not big[block.fails].all():
-        return None
+        return
     ratios = block.claim[block.fails] / block.numeric[block.fails]
     # A zero comes from a mask, not from a wrong formula.
     if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
-        return None
+        return
     low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
     factors = f"all by a factor {low}" if low == high else f"by factors from {low} to {high}"
     sentence = (
@@ -213,7 +215,7 @@ def local_derivative(block: Block) -> Guess:
         f"{', and none is misplaced' if block.shows_order else ''}{_one_side(block)}"
     )
     advice = "is it the derivative of another function or branch, or at another point, or is a "
-    return "local-derivative", Words(sentence, f"{advice}term missing?")
+    yield Guess("local-derivative", sentence, f"{advice}term missing?")
 
 
 def _one_side(block: Block) -> str:

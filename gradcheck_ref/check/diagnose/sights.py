@@ -4,15 +4,14 @@ No function is called. A repaired claim predicts the slopes that were measured f
 """
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, explains
+from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, Slopes
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.mistakes.factors import NEARLY
-from gradcheck_ref.check.mistakes.gradient import Gradient
 from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, LEFT_IF_FITTED, Along, Whole
 
 # An input with fewer entries is known too vaguely as a whole: many repairs fit.
@@ -26,33 +25,6 @@ LEFT = 0.4
 ROUNDED = 2.0
 
 
-class Sight(Protocol):
-    """The measurements that judge a repaired claim."""
-
-    gradient: Gradient  # the claim
-
-    def predict(self, values: Array) -> Array:
-        """Return the slopes that a gradient predicts."""
-
-    def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
-        """Return the number c for which ``fixed + c * free`` fits best, and its uncertainty."""
-
-    def agrees(self, predicted: Array, free: int) -> bool:
-        """Tell whether predicted slopes agree, if so many numbers were fitted."""
-
-    @property
-    def is_alone(self) -> bool:
-        """Whether one number is all that is known not to be zero: a factor always fits that."""
-
-    @property
-    def is_nearly_right(self) -> bool:
-        """Whether the claim has two right digits: then no number is in a wrong place."""
-
-    @property
-    def measures(self) -> str:
-        """By how many random lines it judges, for a sentence; empty if by none."""
-
-
 class Sharp:
     """Slopes with error bars: on the axes of entries, and along lines over the input."""
 
@@ -61,21 +33,14 @@ class Sharp:
         self.on_axes = along is None or along.claims.shape[1] == len(block.columns)
         self.block, self.along = block, along
         self.gradient = block.gradient(along.claims if along and not self.on_axes else None)
-        seen = []  # slopes, error bars, allowed differences, and where the claim fails
-        if self.on_axes:
-            every = block.numeric, block.bar, block.slack, block.fails
-            seen.append([one[block.known] for one in every])
+        self.slopes = block.slopes
         if along:
             self.known = np.isfinite(along.numeric + along.error)
-            slopes, bars = along.numeric[self.known], FAIL_BARS * along.error[self.known]
-            slack = bars + along.allowed[self.known]
-            off = np.abs(self._along(self.gradient.values) - slopes)
-            seen.append([slopes, bars, slack, off > slack])
-        self.numeric, self.bar, self.slack, self.fails = map(
-            np.concatenate, zip(*seen, strict=True)
-        )
-        self.claimed = self.predict(self.gradient.values)
-        self.big = np.abs(self.numeric) > 2 * self.slack  # surely not zero
+            numeric, bar = along.numeric[self.known], FAIL_BARS * along.error[self.known]
+            slack, claimed = bar + along.allowed[self.known], self._along(self.gradient.values)
+            lines = Slopes(claimed, numeric, bar, slack, np.abs(claimed - numeric) > slack)
+            both = zip(self.slopes, lines, strict=True)
+            self.slopes = Slopes(*map(np.concatenate, both)) if self.on_axes else lines
 
     def _along(self, values: Array) -> Array:
         assert self.along is not None
@@ -97,52 +62,45 @@ class Sharp:
     def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
         """Fit c by weighted least squares; accurate slopes weigh more."""
         there = free != 0
-        if self.on_axes and np.iscomplexobj(self.numeric):
+        numeric, slack = self.slopes.numeric, self.slopes.slack
+        if self.on_axes and np.iscomplexobj(numeric):
             # Along a real line, a complex factor is no factor.
             there[np.count_nonzero(self.block.known) :] = False
         if not there.any():
             return 0.0, math.inf
-        slack = np.maximum(self.slack[there], np.finfo(float).tiny)
+        slack = np.maximum(slack[there], np.finfo(float).tiny)
         weight = slack.min() / slack
         theirs = free[there] * weight
         size = np.abs(theirs).max()
-        ours = (self.numeric[there] - fixed[there]) * weight / size
+        ours = (numeric[there] - fixed[there]) * weight / size
         c = np.vdot(theirs / size, ours) / np.vdot(theirs / size, theirs / size)
         return c if np.isfinite(c) else 0.0, float((slack / np.abs(free[there])).min())
 
     def agrees(self, predicted: Array, free: int) -> bool:
         """Tell whether every slope agrees, not by chance, and all that was refused is explained."""
-        block = self.block
-        enough = block.all_rows or self.along or np.count_nonzero(block.fails) > 1
-        if not enough or (self.on_axes and not block.known[block.fails].all()):
-            return False
-        near, fails = np.abs(predicted - self.numeric), self.fails
-        changed = np.abs(predicted - self.claimed) > self.slack
-        # A slope of 0 confirms any number that is moved away.
-        if not (near <= self.slack).all() or not (free or self.big[changed].any()):
-            return False
-        off = np.abs(self.claimed - self.numeric)[fails]
-        return explains(off, near[fails], self.bar[fails], free)
+        if self.along is None:
+            return self.block.is_enough and self.slopes.confirm(predicted, free)
+        is_known = not self.on_axes or self.block.known[self.block.fails].all()
+        return bool(is_known and self.slopes.confirm(predicted, free))
 
     @property
     def is_nearly_right(self) -> bool:
-        """Whether the claim has two right digits."""
-        off = np.abs(self.claimed - self.numeric)
-        return bool((off <= NEARLY * np.abs(self.numeric))[self.fails].all())
+        """Whether the claim has two right digits: then no number is in a wrong place."""
+        claimed, numeric, *_, fails = self.slopes
+        return bool((np.abs(claimed - numeric) <= NEARLY * np.abs(numeric))[fails].all())
 
     @property
     def is_alone(self) -> bool:
-        """Whether one number is all that is known not to be zero."""
-        big = self.big
+        """Whether one number is all that is known not to be zero: a factor always fits that."""
+        big, claimed = self.slopes.big, np.abs(self.slopes.claimed)
         if np.count_nonzero(big) != 1:
             return False
-        others = np.abs(self.claimed[~big & ~self.fails])
-        more = (others > UNCERTAIN * np.abs(self.claimed[big])).any()
+        more = (claimed[~big & ~self.slopes.fails] > UNCERTAIN * claimed[big]).any()
         return bool(more or self.block.others_claimed != 0)
 
     @property
     def measures(self) -> str:
-        """How many random lines it judges by."""
+        """By how many random lines it judges, for a sentence; empty if by too few."""
         lines = int(np.count_nonzero(self.known.any(axis=1))) if self.along else 0
         return f"along all {lines} random lines" if lines >= FEWEST_LINES else ""
 
@@ -155,7 +113,6 @@ class Blurred:
         self.allowed = ROUNDED * whole.allowed
         self.gradient = block.gradient(claims)
         self.claimed = self.predict(self.gradient.values)
-        self.mistake = [looks.square(columns).error for columns in looks.groups]
 
     def predict(self, values: Array) -> Array:
         """Return the slopes that a gradient predicts, (steps, lines, columns)."""
@@ -179,11 +136,12 @@ class Blurred:
         if self.block.entries < FEWEST + free:
             return False
         low, _ = self.looks.quantiles
-        for columns, mistake in zip(self.looks.groups, self.mistake, strict=True):
+        for columns in self.looks.groups:
+            before = self.looks.square(columns).error
             found = self.looks.square(columns, claimed=predicted)
             allowed = self.allowed**2 * found.slopes
             left = LEFT_IF_FITTED if free else LEFT
-            most = max(allowed, left**2 * min(mistake, found.slopes))
+            most = max(allowed, left**2 * min(before, found.slopes))
             too_much = found.error > allowed + found.doubt(allowed)
             if too_much or not found.limit(low, most) <= most:
                 return False
@@ -193,5 +151,10 @@ class Blurred:
 
     @property
     def measures(self) -> str:
-        """How many random lines it judges by."""
+        """By how many random lines it judges, for a sentence."""
         return f"as a whole, along {len(self.looks.lines)} random lines"
+
+
+# What judges a repaired claim. Both predict the slopes that a gradient means, fit the number c of
+# ``fixed + c * free`` to the slopes, and tell if predictions agree with them.
+Sight = Sharp | Blurred

@@ -32,9 +32,6 @@ from gradcheck_ref.structure.parts import Part
 # symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.
 ROUNDINGS_OF_CLAIM = 8
 
-# The change of the claims along the lines of some evidence by a mistake, (lines, outputs).
-Change = Callable[[Evidence], Array]
-
 
 @dataclass(frozen=True)
 class Planted:
@@ -66,10 +63,10 @@ def plant(f: Callable[..., Any], findings: Findings) -> tuple[Planted, ...]:
         return (Planted(where, "any mistake", "", "nothing to compare"),)
     planted = []
     eps = np.fmax(question.ask.inputs.eps, question.ask.outputs.eps)
-    for mistake, name, change, is_allowed, is_linear in _mistakes(question):
+    for mistake, name, more, is_allowed, is_linear in _mistakes(question):
         if mistake == SLIGHT and ROUNDINGS_OF_CLAIM * eps.max() > 1e-3:
             continue
-        changes = [change(one) for one in evidence]
+        changes = [_change(one, more) for one in evidence]
         if not is_linear:
             why = ""
         elif all(map(_is_nothing, evidence, changes)):
@@ -94,15 +91,18 @@ def _is_nothing(evidence: Evidence, more: Array) -> bool:
     return bool((np.abs(more) <= floor).all())
 
 
-def _mistakes(question: Question) -> Iterator[tuple[str, str, Change, bool, bool]]:
-    """Yield mistake, input, change, whether that is allowed, and if the product stays linear."""
+def _mistakes(question: Question) -> Iterator[tuple[str, str, Array | float, bool, bool]]:
+    """Yield mistake, input, change, whether that is allowed, and if the product stays linear.
+
+    The change is what is added to the claims, or the multiple of the claims that is.
+    """
     claims, matrix = question.claims, question.claims.matrix
     if matrix is None:  # a jvp that was called along lines only
         one = Gradient("", np.ones((1, 1)), np.ones(1))
         for mistake, wrong in _mistaken(one):
             c = float(wrong[0, 0])
             if c != 1:  # else it moves numbers, or loses signs
-                yield mistake, "", _scaled(c), abs(c - 1) <= question.rtol, True
+                yield mistake, "", c - 1, abs(c - 1) <= question.rtol, True
         return
     exact = np.zeros(matrix.shape)
     allowed = least(question, np.arange(question.size), matrix, exact, matrix)
@@ -114,12 +114,12 @@ def _mistakes(question: Question) -> Iterator[tuple[str, str, Change, bool, bool
         for mistake, wrong in _mistaken(_right(question, part)):
             more = np.zeros(matrix.shape, matrix.dtype)
             more[part.stretch] = part.coordinates(wrong) - matrix[part.stretch]
-            yield mistake, name, _added(more), bool((np.abs(more) <= allowed).all()), True
+            yield mistake, name, more, bool((np.abs(more) <= allowed).all()), True
     if claims.who in ("vjp", "jvp"):
         along = 0 if claims.by_rows else 1
         same = np.broadcast_to(matrix.sum(axis=along, keepdims=True), matrix.shape)
         is_linear = not same.any()  # a product that is the same for every vector
-        yield f"{claims.vector} ignored", "", _added(same - matrix), False, is_linear
+        yield f"{claims.vector} ignored", "", same - matrix, False, is_linear
 
 
 def _right(question: Question, part: Part) -> Gradient:
@@ -139,9 +139,8 @@ def _mistaken(right: Gradient) -> Iterator[tuple[str, Array]]:
             yield mistake.planted, wrong
 
 
-def _scaled(c: float) -> Change:
-    return lambda one: (c - 1) * one.claimed
-
-
-def _added(more: Array) -> Change:
-    return lambda one: np.reshape([line.dot(more) for line in one.lines], one.claimed.shape)
+def _change(one: Evidence, more: Array | float) -> Array:
+    """Return the change of the claims along the lines of some evidence, (lines, outputs)."""
+    if isinstance(more, float):
+        return np.asarray(more * one.claimed)
+    return np.reshape([line.dot(more) for line in one.lines], one.claimed.shape)

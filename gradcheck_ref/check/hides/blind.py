@@ -96,74 +96,66 @@ class _Place:
     """The point of a check, and the claims there; each public method but `spots` finds one kind."""
 
     def __init__(
-        self,
-        pairs: Sequence[Pair],
-        viewpoint: Viewpoint,
-        rtol: float,
-        atol: float | None,
+        self, pairs: Sequence[Pair], viewpoint: Viewpoint, rtol: float, atol: float | None
     ) -> None:
         self.rtol, self.atol = min(rtol, NEARLY), atol
         self.point, self.branches = viewpoint
-        self.inputs = [block for block in blocks(pairs, True) if block.part.size]
-        self.x = {b.part: b.part.array(self.point[b.part.stretch]) for b in self.inputs}
+        inputs = {block.part: block for block in blocks(pairs, True) if block.part.size}
+        self.x = {part: part.array(self.point[part.stretch]) for part in inputs}
+        self.claims = {part: block.full for part, block in inputs.items()}
         self.special = {part: self._special(x) for part, x in self.x.items()}
-        self.zero = {block.part: self._is_zero(block) for block in self.inputs}
+        self.zero = {part: self._is_zero(block) for part, block in inputs.items()}
         moving = {pair.input for pair in pairs if (pair.reason != "flat").any()}
         self.flat = {pair.input for pair in pairs if pair.reason.size} - moving
 
     def spots(self) -> Iterator[BlindSpot]:
         """Yield the blind spots, the most serious first."""
         for row in (self.factor, self.misread, self.mixed_up, self.mean, self.mask):
-            for block in self.inputs:
-                yield from row(block, block.part.name)
+            for part in self.x:
+                yield from row(part, part.name)
 
-    def factor(self, block: Block, name: str) -> Iterator[BlindSpot]:
+    def factor(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find a gradient of zero, which hides any factor; where f is flat it may be intended."""
-        part = block.part
         zeros = next((other for other, x in self.x.items() if not x.any()), None)
         change = part if self.special[part] or zeros is None else zeros
         if self.zero[part] and (part not in self.flat or zeros or self._side(part)):
             what = f"whether the gradient of {name} has the right factor, or the right sign"
             yield BlindSpot("factor", name, what, "it is 0 here", self._try(change))
 
-    def misread(self, block: Block, name: str) -> Iterator[BlindSpot]:
+    def misread(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find a special input, which is the same array if it is read wrongly."""
-        for found in self.special[block.part]:
-            if not (all(self.zero.values()) if found.of_all else self.zero[block.part]):
+        for found in self.special[part]:
+            if not (all(self.zero.values()) if found.of_all else self.zero[part]):
                 said = found.question.format(name)
-                advice = self._try(block.part)
-                yield BlindSpot(found.kind, name, said, found.reason, advice)
+                yield BlindSpot(found.kind, name, said, found.reason, self._try(part))
 
-    def mixed_up(self, block: Block, name: str) -> Iterator[BlindSpot]:
+    def mixed_up(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find two equal inputs, which may have been exchanged."""
-        part, x = block.part, self.x[block.part]
-        for other in self.x:
+        for other, x in self.x.items():
             if other == part or self.special[part] or all(self.zero.values()):
                 return
-            if other.shape == part.shape and self._alike(x, self.x[other]):
+            if other.shape == part.shape and self._alike(self.x[part], x):
                 said = f"whether the gradient confuses {name} with {other.name}"
                 reason = f"it is equal to {other.name}"
                 yield BlindSpot("swapped", name, said, reason, self._try(part))
                 return
 
-    def mean(self, block: Block, name: str) -> Iterator[BlindSpot]:
+    def mean(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find a batch of one, where a mean is a sum: the first array, with a first axis of 1.
 
         Only the first array counts. Parameters usually come after the data, and may have such an
         axis for one output.
         """
-        part = block.part
         first = next((one for one in self.x if one.shape), None)
         if part is first and part.shape[0] == 1 and not self.zero[part]:
             said = f"whether the gradient confuses a mean over axis 0 of {name} with a sum"
             advice = f"try {name} of shape {(3, *part.shape[1:])}"
             yield BlindSpot("missing-sum", name, said, "that axis has length 1", advice)
 
-    def mask(self, block: Block, name: str) -> Iterator[BlindSpot]:
+    def mask(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find entries of one sign, which take only one branch of abs, relu or max."""
-        part = block.part
         side = self._side(part)
-        if side and not (self.special[part] or self.zero[part]) and self._has_branches(block):
+        if side and not (self.special[part] or self.zero[part]) and self._has_branches(part):
             other = "negative" if side > 0 else "positive"
             said = f"whether the gradient is right where {name} is {other}, such as in a relu"
             reason = f"all its entries are {'positive' if side > 0 else 'negative'}"
@@ -172,12 +164,10 @@ class _Place:
 
     def _special(self, x: Array) -> list[Mistake]:
         """Return the mistakes in reading that do not change the input."""
-        found = [one for one in MISTAKES if one.read and self._same(x, one.read(x))]
+        reads = ((one, one.read(x)) for one in MISTAKES if one.read)
+        found = [one for one, several in reads if any(self._alike(x, y) for y in several)]
         first = sorted(FIRST.index(one.kind) for one in found if one.kind in FIRST)
         return [one for one in found if one.kind == FIRST[first[0]]][:1] if first else found
-
-    def _same(self, x: Array, reads: Sequence[Array]) -> bool:
-        return any(self._alike(x, read) for read in reads)
 
     def _alike(self, x: Array, y: Array) -> bool:
         return bool(equal(y, x, self.rtol * np.abs(x)).all())
@@ -200,13 +190,14 @@ class _Place:
             return 0  # two signs agree by chance at half of all points
         return int((x > 0).all()) - int((x < 0).all())
 
-    def _has_branches(self, block: Block) -> bool:
+    def _has_branches(self, part: Part) -> bool:
         """Whether f has branches in its code, or seems to, because it is linear on each side."""
-        if self.branches or block.full is None:
+        claims = self.claims[part]
+        if self.branches or claims is None:
             return self.branches
-        like = (x for part, x in self.x.items() if part.shape == block.part.shape)
-        for x in (np.ones(block.part.shape), *like):
-            slope = np.abs(block.full / np.where(x == 0, np.nan, x).reshape(-1, 1))
+        like = (x for other, x in self.x.items() if other.shape == part.shape)
+        for x in (np.ones(part.shape), *like):
+            slope = np.abs(claims / np.where(x == 0, np.nan, x).reshape(-1, 1))
             slope = slope[slope > 0]
             if slope.size > 1 and self._alike(slope, np.full(slope.shape, slope[0])):
                 return True

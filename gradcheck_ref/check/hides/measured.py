@@ -84,14 +84,10 @@ def _suspects(pairs: tuple[Pair, ...]) -> Iterator[tuple[bool, float, Pair, int,
     and how bad it is, as a negative number.
     """
     for pair in pairs:
-        if pair.analytic is None or pair.input.is_complex or not pair.analytic.size:
+        claims, off, error = pair.analytic, pair.difference, pair.error
+        if claims is None or pair.input.is_complex:
             continue
-        off = pair.difference
-        near = (off > pair.error) & (off <= AT_MOST * np.abs(pair.numeric))
-        bars = np.where(near, off / pair.error, 0.0).reshape(-1)
-        found = np.flatnonzero(bars > 1)
-        claims = pair.analytic.reshape(-1)[found]
-        single = claims == claims.astype(np.float32)
-        for k in np.lexsort((-bars[found], single))[:IN_SINGLE]:
-            i, j = np.unravel_index(found[k], off.shape)
-            yield bool(single[k]), -float(bars[found[k]]), pair, int(i), int(j)
+        near = (off > error) & (off <= AT_MOST * np.abs(pair.numeric))
+        for i, j in np.argwhere(near).tolist():
+            is_single = bool(claims[i, j] == np.float32(claims[i, j]))
+            yield is_single, -float(off[i, j] / error[i, j]), pair, i, j

@@ -31,10 +31,9 @@ def meaning(factor: Any, unsure: float, lengths: Mapping[int, str]) -> tuple[Any
     whole = round(min(max(size, 1 / size), 2 * MOST_ROWS))
     if 1 < whole <= MOST_ROWS:  # a whole number may be near above or below, with either sign
         is_mean = f"is f a mean over {whole} rows, or divided by {whole}?"
-        meant += [(4 * whole, (whole, f"{whole}", is_mean))]
-        meant += [
-            (4 * whole, (1 / whole, f"1/{whole}", f"is it divided by {whole} once too often?"))
-        ]
+        is_divided = f"is it divided by {whole} once too often?"
+        several = (whole, f"{whole}", is_mean), (1 / whole, f"1/{whole}", is_divided)
+        meant += [(4 * whole, one) for one in several]
     for by_chance, (value, text, advice) in meant:
         if by_chance * unsure <= BY_CHANCE * size:
             for sign, minus in ((1, ""), (-1, "-")):

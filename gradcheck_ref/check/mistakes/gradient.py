@@ -62,16 +62,22 @@ class Words(NamedTuple):
 
 
 class Mend(NamedTuple):
-    """A repaired gradient: ``fixed + c * free``, for the number c that fits best.
+    """A repaired gradient, and what is said if it is right."""
 
-    Where there is a number, ``words`` is a function of c and of its uncertainty. It returns the
-    exact value of c if that has a meaning, else None, and the words; these are None if such a c is
-    no such mistake.
+    values: Array
+    words: Words
+
+
+class Fitted(NamedTuple):
+    """A repaired gradient ``fixed + c * free``, for the number c that fits best.
+
+    ``words`` is a function of c and of its uncertainty. It returns the exact value of c if that has
+    a meaning, else None, and the words; these are None if such a c is no such mistake.
     """
 
-    fixed: Array | None
-    words: Words | Callable[[Any, float], tuple[Any, Words | None]]
-    free: Array | None = None
+    fixed: Array
+    free: Array
+    words: Callable[[Any, float], tuple[Any, Words | None]]
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,7 @@ class Mistake:
     """
 
     kind: str
-    mend: Callable[[Gradient], Iterator[Mend]] | None = None
+    mend: Callable[[Gradient], Iterator[Mend | Fitted]] | None = None
     reshape: Callable[[Gradient], Iterator[Mend]] | None = None
     moves: bool = False
     planted: str = ""

@@ -1,13 +1,13 @@
 """Mistakes in the numbers: a factor, a term, a conjugate; each number is in its own place."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.check.mistakes.factors import NEARLY, meaning, plain
-from gradcheck_ref.check.mistakes.gradient import Array, Gradient, Mend, Words
+from gradcheck_ref.check.mistakes.gradient import Array, Fitted, Gradient, Mend, Words
 
 # An entry of a gradient that is off by this factor should be corrected, and few tolerances hide it.
 SLIGHTLY_OFF, SLIGHT = 1.001, "a relative error of 1e-3"
@@ -20,17 +20,17 @@ def sign(wrong: Gradient) -> Iterator[Mend]:
     yield Mend(-wrong.values, Words("the sign is wrong", advice))
 
 
-def factor_with_a_meaning(wrong: Gradient) -> Iterator[Mend]:
+def factor_with_a_meaning(wrong: Gradient) -> Iterator[Fitted]:
     """Divide by 2, 1/2, a length, or another factor with a meaning."""
-    yield Mend(None, _of_factor(wrong, named=True), wrong.values)
+    yield _divided(wrong, named=True)
 
 
-def factor(wrong: Gradient) -> Iterator[Mend]:
+def factor(wrong: Gradient) -> Iterator[Fitted]:
     """Divide by any factor."""
-    yield Mend(None, _of_factor(wrong, named=False), wrong.values)
+    yield _divided(wrong, named=False)
 
 
-def _of_factor(wrong: Gradient, named: bool) -> Callable[[Any, float], tuple[Any, Words | None]]:
+def _divided(wrong: Gradient, named: bool) -> Fitted:
     def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
         found, unsure = 1 / c, unsure / abs(c) ** 2
         value, text, advice = meaning(found, unsure, wrong.lengths)
@@ -44,7 +44,7 @@ def _of_factor(wrong: Gradient, named: bool) -> Callable[[Any, float], tuple[Any
         said = Words(f"every entry is {about}{text} x the numeric value", advice)
         return (1 / value if named else None), said
 
-    return words
+    return Fitted(np.zeros_like(wrong.values), wrong.values, words)
 
 
 def conjugate(wrong: Gradient) -> Iterator[Mend]:
@@ -80,13 +80,10 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
     for factors, said in inner:
         if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
             continue  # equal numbers are one factor
-        if not np.isfinite(factors).all() or not factors.all():
-            factors = np.where(np.isfinite(factors) & (factors != 0), factors, 1.0)
-        factors = factors[..., None]
-        for mended, how in (
-            (wrong.values / factors, "times"),
-            (wrong.values * factors, "divided by"),
-        ):
+        usable = np.isfinite(factors) & (factors != 0)
+        factors = np.where(usable, factors, 1.0)[..., None]
+        ways = {"times": wrong.values / factors, "divided by": wrong.values * factors}
+        for how, mended in ways.items():
             advice = "is an inner derivative missing, or applied twice? By the chain "
             advice += "rule the derivative of an inner function is a factor"
             yield Mend(mended, Words(f"each entry is the numeric value {how} {said}", advice))
@@ -98,7 +95,7 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     return len(shape) <= len(over) and all(n in (1, m) for n, m in alike)
 
 
-def regulariser(wrong: Gradient) -> Iterator[Mend]:
+def regulariser(wrong: Gradient) -> Iterator[Fitted]:
     """Take away a multiple of the input."""
     name, x = wrong.name, wrong.x[..., None]
     if np.unique(np.abs(x[x != 0].reshape(-1)[:1000])).size < 2:
@@ -113,10 +110,10 @@ def regulariser(wrong: Gradient) -> Iterator[Mend]:
         size = plain(abs(c), unsure)
         return None, Words(f"it is the numeric value {sign} {size} times {name}", advice)
 
-    yield Mend(wrong.values, words, np.broadcast_to(x, wrong.values.shape))
+    yield Fitted(wrong.values, np.broadcast_to(x, wrong.values.shape), words)
 
 
-def constant_term(wrong: Gradient) -> Iterator[Mend]:
+def constant_term(wrong: Gradient) -> Iterator[Fitted]:
     """Take away a constant from each entry that is not 0, perhaps with the other sign."""
     if np.iscomplexobj(wrong.values):
         return
@@ -133,11 +130,11 @@ def constant_term(wrong: Gradient) -> Iterator[Mend]:
     seen = wrong.values[there > 0][:1000]
     if not (seen != seen[:1]).any():
         return  # equal numbers are not zero, which is all that they show
-    yield Mend(wrong.values, lambda c, unsure: words(c, unsure, False), there)
-    yield Mend(-wrong.values, lambda c, unsure: words(c, unsure, True), there)
+    yield Fitted(wrong.values, there, lambda c, unsure: words(c, unsure, False))
+    yield Fitted(-wrong.values, there, lambda c, unsure: words(c, unsure, True))
 
 
-def leaked(wrong: Gradient) -> Iterator[Mend]:
+def leaked(wrong: Gradient) -> Iterator[Fitted]:
     """Take away a multiple of the gradient of another input."""
     for other, (_, theirs) in wrong.others.items():
         if theirs.shape != wrong.values.shape or not theirs.any():
@@ -148,7 +145,7 @@ def leaked(wrong: Gradient) -> Iterator[Mend]:
             said = f"it is the numeric value {added} times the gradient of {other}"
             return None, Words(said, f"where are {wrong.name} and {other} added, or mixed up?")
 
-        yield Mend(wrong.values, words, theirs)
+        yield Fitted(wrong.values, theirs, words)
 
 
 # --- from right to wrong --------------------------------------------------------------------------

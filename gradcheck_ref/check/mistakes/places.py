@@ -107,14 +107,10 @@ def symmetric(wrong: Gradient) -> Iterator[Mend]:
 def swapped(wrong: Gradient) -> Iterator[Mend]:
     """Take the gradient of another input that is wrong, too."""
     for other, (_, theirs) in wrong.others.items():
-        if other in wrong.wrong and theirs.shape == wrong.values.shape:
-            yield Mend(theirs, in_place_of(other))
-
-
-def in_place_of(other: str) -> Words:
-    """Return what is said of a gradient whose right numbers are in the place of another."""
-    advice = "are the gradients returned in the order of the inputs, and is each written in the "
-    return Words(f"its right gradient is given for {other}", f"{advice}right variable?")
+        if other in wrong.wrong and theirs.shape[:-1] == wrong.shape:
+            advice = "are the gradients returned in the order of the inputs, and is each written "
+            advice += "in the right variable?"
+            yield Mend(theirs, Words(f"its right gradient is given for {other}", advice))
 
 
 # --- gradients of the wrong shape -----------------------------------------------------------------

@@ -75,7 +75,7 @@ MISTAKES = [
             read=lambda x: [np.conj(x)] if x.dtype.kind == "c" else [],
             question="whether {} must be conjugated in the gradient",
             reason="all its imaginary parts are 0"),
-    Mistake("swapped", mend=places.swapped, moves=True,
+    Mistake("swapped", mend=places.swapped, reshape=places.swapped, moves=True,
             planted="the gradient of another input", make=places.of_another_input),
     Mistake("transposed", mend=places.transposed, reshape=places.axes_swapped, moves=True,
             planted="a transposition", make=places.last_axes_swapped, read=_transposed,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnoses_of
+from gradcheck_ref.check.diagnose.diagnose import Diagnosis, diagnose
 from gradcheck_ref.check.hides.audit import Planted
 from gradcheck_ref.check.hides.blind import BlindSpot, Viewpoint, blind_spots
 from gradcheck_ref.check.report.plot import plot_report
@@ -221,7 +221,7 @@ class Report:
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         """The mistakes this looks like, the most likely first; empty unless the check failed."""
         proved = self.certificate is not None and self.certificate.verdict == PASS
-        return diagnoses_of(self.results, self.faults, others_held=proved)
+        return diagnose(self.results, self.faults, others_held=proved)
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:

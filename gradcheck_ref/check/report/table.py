@@ -77,11 +77,10 @@ def worst_of(report: Any, code: int) -> list[tuple[Pair, int, int]]:
     """Return entries with this verdict as pair, row and column, the largest ratio first."""
     places: list[tuple[float, Pair, int, int]] = []
     for pair in report.comparable:
-        mask = pair.verdict == code
-        badness = np.where(np.isnan(pair.ratio), -np.inf, -pair.ratio)[mask].tolist()
-        at = np.argwhere(mask).tolist()
-        places += [(bad, pair, row, column) for bad, (row, column) in zip(badness, at, strict=True)]
-    places.sort(key=lambda place: place[0])
+        ratio = np.where(np.isnan(pair.ratio), np.inf, pair.ratio)
+        at = np.argwhere(pair.verdict == code).tolist()
+        places += [(ratio[row, column], pair, row, column) for row, column in at]
+    places.sort(key=lambda place: -place[0])
     return [place[1:] for place in places]
 
 

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 from gradcheck_ref.check.report.text import listed, short
-from gradcheck_ref.check.results import FAIL, PASS, Whole
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
 
 # The names of at most so many inputs are listed.
 SHOWN = 6
@@ -71,35 +70,27 @@ def inputs_as_a_whole(report: Any) -> str:
     One with a claim that is NaN or infinite is off by no number.
     """
     endless = {found.subject for found in report.diagnoses if found.kind == "nonfinite"}
-    wrong = [
-        f"{one.name} is off by {as_share(one.error)}" if math.isfinite(one.error) else one.name
-        for one in report.inputs
-        if one.code == FAIL
-    ]
-    right = [f"{one.name} to {as_share(one.limit)}" for one in report.inputs if one.code == PASS]
-    unsure = [
-        f"{one.name} (within {as_share(one.limit)})" if one.limit < USEFUL else one.name
-        for one in report.inputs
-        if one.code not in (PASS, FAIL) and one.name not in endless
-    ]
-    said = [listed(wrong, SHOWN)] if wrong else []
-    said += [f"right {_are(right)} {listed(right, SHOWN)}"] if right else []
-    said += [f"unsure {_are(unsure)} {listed(unsure, SHOWN)}"] if unsure else []
+    names: dict[int, list[str]] = {FAIL: [], PASS: [], UNSURE: []}
+    for one in report.inputs:
+        off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else ""
+        within = f" (within {as_share(one.limit)})" if one.limit < USEFUL else ""
+        more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: within}
+        if one.code != UNSURE or one.name not in endless:
+            names[one.code].append(one.name + more[one.code])
+    heads = {FAIL: "", PASS: "right {} ", UNSURE: "unsure {} "}
+    said = (
+        heads[code].format("are" if len(of_code) > 1 else "is") + listed(of_code, SHOWN)
+        for code, of_code in names.items()
+        if of_code
+    )
     return f"as a whole: {'; '.join(said)}"
-
-
-def _are(names: list[str]) -> str:
-    return "are" if len(names) > 1 else "is"
 
 
 def where_it_begins(report: Any) -> Iterator[str]:
     """Say where a backward pass goes wrong, if all wrong inputs come before all right ones."""
-    verdicts = [one.code for one in report.inputs]
-    wrong, right = verdicts.count(FAIL), verdicts.count(PASS)
-    changes = sum(one != other for one, other in pairwise(verdicts))
-    if min(wrong, right) < SEVERAL or wrong + right < len(verdicts) or changes > 1:
-        return
-    if verdicts[0] == FAIL:
+    codes = [one.code for one in report.inputs]
+    wrong, right = codes.count(FAIL), codes.count(PASS)
+    if min(wrong, right) >= SEVERAL and codes == [FAIL] * wrong + [PASS] * right:
         last, first = report.inputs[wrong - 1].name, report.inputs[wrong].name
         yield (
             f"the gradient is right from {first} on, and wrong from {last} on towards the input: "
