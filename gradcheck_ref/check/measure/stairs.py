@@ -42,7 +42,7 @@ def stairs_along(table: Table, eps: Array) -> Array:
 
 
 def _step(left: Array, rounding: float, size: float) -> float:
-    """Return the step of which all but small numbers are multiples; 0 if there is none."""
+    """Return a step; all numbers that are not small are multiples of it. 0 if there is none."""
     leaps = left[left > NONE * left.max(initial=0.0)]
     if leaps.size < LEAPS or not np.isfinite(left).all():
         return 0.0
