@@ -200,6 +200,12 @@ class ModuleFunction(TorchFunction):
             return array_of(tensor)
         return np.asarray(tensor.resolve_conj().resolve_neg().numpy())
 
+    @property
+    def spacings(self) -> dict[str, float]:
+        """The spacing of the numbers of each tensor whose dtype NumPy lacks, relative to 1."""
+        lacking = {n: t for n, t in self.dtypes.items() if str(t) not in IN_NUMPY}
+        return {n: self._torch.finfo(t).eps for n, t in lacking.items() if t.is_floating_point}
+
     def _of(self, name: str, array: Array) -> Any:
         """Return the array of this name as a tensor with its dtype."""
         return self._place.tensor(array).to(self.dtypes[name])

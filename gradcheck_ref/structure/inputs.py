@@ -72,7 +72,8 @@ class Inputs(Side):
         moving = [k for k, value in enumerate(own) if _moves(value) and k not in fixed]
         if not moving:
             raise TypeError(self._nothing_moves(values))
-        self._lay(moving, self.names, own)
+        # An adapter may know that f makes shorter numbers of these, which NumPy lacks.
+        self._lay(moving, self.names, own, getattr(f, "spacings", {}))
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max(part.eps for part in self.parts.values())
         self.x = self.joined(own)

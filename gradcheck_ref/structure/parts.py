@@ -7,9 +7,10 @@ and complex numbers need no code of their own.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class Part:
     shape: tuple[int, ...]  # the shape of the array
     dtype: np.dtype[Any]  # its dtype, floating or complex
     start: int  # where its coordinates begin in the flat vector
+    shorter: float = 0.0  # the relative spacing of what f makes of its numbers, if NumPy lacks that
 
     @property
     def is_complex(self) -> bool:
@@ -40,7 +42,7 @@ class Part:
     @cached_property
     def eps(self) -> float:
         """The spacing of its numbers, relative to their size."""
-        return float(limits_of(self.dtype).eps)
+        return self.shorter or float(limits_of(self.dtype).eps)
 
     @cached_property
     def size(self) -> int:
@@ -76,6 +78,13 @@ class Part:
             return np.asarray(array.reshape(-1).view(array.real.dtype), dtype)
         return np.ascontiguousarray(array, dtype).reshape(-1)
 
+    def rounded(self, coordinates: Array) -> Array:
+        """Return flat real coordinates as f sees them, in the precision of this part."""
+        if not self.shorter:
+            return coordinates.astype(self.real_dtype)
+        mantissas, exponents = np.frexp(coordinates)
+        return np.ldexp(np.rint(mantissas * (2 / self.shorter)) * (self.shorter / 2), exponents)
+
     def array(self, coordinates: Array) -> Array:
         """Return flat real coordinates as a new array of this part's shape and dtype."""
         return coordinates.astype(self.real_dtype).view(self.dtype).reshape(self.shape)
@@ -104,11 +113,18 @@ class Side:
     size: int
     dtype: Any
 
-    def _lay(self, which: Iterable[int], names: Sequence[str], arrays: Sequence[Any]) -> None:
-        """Lay some of the arrays side by side in a flat vector."""
+    def _lay(
+        self,
+        which: Iterable[int],
+        names: Sequence[str],
+        arrays: Sequence[Any],
+        shorter: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        """Lay some of the arrays side by side in a flat vector; ``shorter`` as in `Part`."""
         self.parts, self.size = {}, 0
         for k in which:
-            self.parts[k] = Part(names[k], arrays[k].shape, arrays[k].dtype, self.size)
+            eps = shorter.get(names[k], 0.0)
+            self.parts[k] = Part(names[k], arrays[k].shape, arrays[k].dtype, self.size, eps)
             self.size += self.parts[k].size
 
     def joined(self, arrays: Any) -> Array:

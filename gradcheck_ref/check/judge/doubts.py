@@ -59,6 +59,9 @@ def _own_rounding(evidence: Evidence) -> Array | float:
     # If f is 0, like the determinant of a singular matrix, its value may be only the rounding that
     # is left when numbers cancel, of the size that f has a step away.
     inside = ROUNDINGS_INSIDE * question.noise.eps * question.noise.pilots.size
+    # But no rounding is nearly as large as the gradient itself.
+    largest = np.abs(evidence.claimed * evidence.units[:, None]).max(axis=0)
+    inside = np.where(largest > 0, np.fmin(inside, largest / ROUNDINGS_INSIDE), inside)
     zeros = (evidence.claimed == 0) & (np.abs(question.ask.here) <= inside / 10)
     rounding = np.where(zeros, inside / evidence.units[:, None], 0.0)
     for draw in range(DRAWS):

@@ -46,6 +46,9 @@ CLOSELY = 4.0
 # The error bars of lines are long if they are more than this part of the error of the claim.
 VAGUE = 0.005
 
+# A whole is surely off by more than is allowed, if that is so without so many of its spreads.
+SURE = 3.0
+
 # At most so many refused entries are measured again.
 REFUSED = 10
 
@@ -109,7 +112,12 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
         findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
     hides = np.isin(reasons, HIDES_IN_STAIRS if few else HIDES)
     hidden = passes[rows][:, None] & hides & undecided
-    return findings._replace(on_axes=evidence.given(whole=hidden), inputs=tuple(known.values()))
+    # Rounding makes f stand still near x, but not along lines over the whole input.
+    off = [
+        one.code != PASS and one.error - SURE * one.spread > one.allowed for one in known.values()
+    ]
+    evidence = evidence.given(whole=hidden, moves=np.array(off)[rows][:, None])
+    return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
 
 
 @QUIETLY

@@ -58,6 +58,7 @@ class Facts(NamedTuple):
     refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
     doubted: Array | bool = False  # where another measurement contradicts that it is wrong
     ignored: Array | bool = False  # where f never changes with the whole input
+    moves: Array | bool = False  # where f moves with the whole input, so that it is not flat
     whole: Array | bool = False  # where noise hides it, and its input is right as a whole
 
 
@@ -118,6 +119,7 @@ def rule(
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
+    flat &= ~np.asarray(facts.moves)
     sides = near & (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
     fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
 

@@ -7,6 +7,7 @@ takes an error that is surely small, and a fail one that is surely large, at thr
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.dithered import Dithered
-from gradcheck_ref.check.measure.ladder import GOLDEN, steps_at
-from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.measure.ladder import GOLDEN, rung_at, steps_at
+from gradcheck_ref.check.measure.noise import QUIETLY, shortest_spacing
 from gradcheck_ref.check.results import FAIL, LEFT_IF_FITTED, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import PIECE, output_weights
@@ -60,10 +61,19 @@ STAYS = 0.7
 # of that of the rung.
 RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
 
+# Longer rungs, up to ten units, are for an input with a small effect beside the noise of f: rung by
+# rung, as long as slopes change by less than this part, squared.
+LONGEST, ALIKE_FARTHER, FEWEST_RUNGS = -7, 0.03, 6
+
 # Where the change of the slopes from rung to rung has risen, and then collapses, by more than
 # truncation can, the steps are within one stair. Noise is told up to where the change is WORSE
 # times the least.
 COLLAPSED, WORSE = 1e3, 100.0
+
+# The truncation of two slopes is alike: the product of both is so many times the mean square of
+# their change, by the power of the step. Where f has kinks at random places (1), that is an
+# integral over these places.
+SHARED = {4: 1.0, 2: 4.2, 1: 5.0}
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
 # few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
@@ -115,7 +125,7 @@ class Group:
         self.groups, self.lines = output_groups(question), list[Dithered]()
         self.at_rungs: dict[int, Look] = {}
         self.weight = np.ones(question.ask.here.size)
-        self.level, self.first = math.nan, 0
+        self.level, self.first, self.bend = math.nan, 0, 0.0
         self.measurable = question.ask.budget.left >= LEAST and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
@@ -175,37 +185,57 @@ class Group:
     def _tried(self) -> bool:
         """Measure the first lines at all rungs, and choose; tell if some slopes are finite."""
         self.lines, self.at_rungs = [], {}
-        slopes = np.array([self.at(rung, FIRST).slopes for rung in RUNGS])
+        rungs = self._useful_rungs()
+        slopes = np.array([self.at(rung, FIRST).slopes for rung in rungs])
         largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
         moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
         self.weight = output_weights(moved) / largest
-        steps = steps_at(np.array(RUNGS))[1:]
+        steps = steps_at(np.array(rungs))[1:]
         change = np.mean((np.diff(slopes, axis=0) * self.weight) ** 2, axis=(1, 2))
         change = change + self._floor(steps[:, None]).mean(axis=1)
         change = np.where(np.isfinite(change), change, np.inf)
-        # Steps where the change has first risen, and then collapses, are within one stair of f.
+        # A dip between two larger ones is chance: three lines may agree.
+        change[1:-1] = np.fmax(change[1:-1], np.fmin(change[:-2], change[2:]))
+        # Steps where the change has first risen, and then collapses, are within one stair of f, if
+        # f itself moves less there, too. Behind a kink it moves as much.
         risen = change[1:-1] > np.minimum.accumulate(change)[:-2]
-        within = np.flatnonzero(risen & (change[2:] < change[1:-1] / COLLAPSED))
+        size = np.mean((slopes * self.weight) ** 2, axis=(1, 2))
+        still = size[3:] < size[1:-2] / 2
+        within = np.flatnonzero(risen & still & (change[2:] < change[1:-1] / COLLAPSED))
         known = slice(within[0] + 2 if within.size else None)
         change, steps = change[known], steps[known]
         noise, bend, power = balance(steps, change)
         averaged = Z / math.sqrt(MANY * self.weight.size)
-        expected = averaged * noise / steps**2 + bend * steps**power
+        expected = averaged * noise / steps**2 + SHARED[power] * bend * steps**power
         best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
         # The two chords behind a change have the noise of two steps.
         self.level = noise / (1 + GOLDEN**-2)
-        self.first = RUNGS[best]
+        self.first, self.bend = rungs[best], SHARED[power] * bend * float(steps[best]) ** power
         return bool(np.isfinite(change).any())
+
+    @QUIETLY
+    def _useful_rungs(self) -> list[int]:
+        """Return the rungs, and longer ones as long as slopes along the first lines are alike."""
+        # Steps below the spacing of x are none.
+        rungs = [k for k in RUNGS if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
+        while rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
+            one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])
+            size = np.nan_to_num(np.fmax(np.abs(one), np.abs(other))).max(axis=0)
+            change, both = np.mean(((one - other) / size) ** 2), np.mean(one * other / size**2)
+            if not change <= ALIKE_FARTHER * both:
+                break
+            rungs = [rungs[0] - 1, *rungs]
+        return rungs
 
     def _floor(self, steps: Array) -> Array:
         """Return the mean square that the spacing of the values leaves in a slope, by column."""
         return np.asarray((self.question.noise.spacing * self.weight / steps) ** 2 / 24)
 
-    def seen(self, count: int, rungs: int = 2) -> Looks:
+    def seen(self, count: int, *shorter: int) -> Looks:
         """Return the first lines at the chosen rungs, and at a shorter one if that is wanted."""
         looks = list[Look]()
-        for k in (0, 1, 1 + CLOSER)[:rungs]:
-            look = self.at(self.first + k, count)
+        for rung in (self.first, self.first + 1, *shorter):
+            look = self.at(rung, count)
             claimed, slopes, middles = (one * self.weight for one in look[:3])
             looks.append(Look(claimed, slopes, middles, look.steps))
         floor = self._floor(steps_at(np.array(self.first + 1)))
@@ -249,11 +279,21 @@ class Group:
         most = self._largest(found) ** 2 * size
         hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
         allowed = max(HIDDEN**2 * hidden, most / TIGHTER**2)
-        if self.effects is None and allowed < found.error < most:
-            # The claim may have fewer digits than f.
-            share = max(self.question.rounding_of_claims[self.numbers])
-            allowed = max(allowed, (HIDDEN * share) ** 2 * size)
-        return min(most, allowed)
+        allowed = min(most, allowed)
+        if allowed < found.error + hidden:
+            allowed = max(allowed, self.own_rounding**2 * size)
+        return allowed
+
+    @cached_property
+    def own_rounding(self) -> float:
+        """How far rounding may bend the claims, but no more than is allowed in their own digits."""
+        question, found = self.question, 0.0
+        for number, part in enumerate(self.inputs.parts.values()):
+            if number in self.numbers and question.claims.matrix is not None:
+                stored = shortest_spacing(question.claims.matrix[part.stretch])
+                most = allowed_as_a_whole(max(question.ask.precision, stored))
+                found = max(found, min(HIDDEN * question.rounding_of_claims[number], most))
+        return float(found)
 
     @QUIETLY
     def _mistaken(self, found: Square, seen: Looks) -> bool | None:
@@ -268,17 +308,24 @@ class Group:
             return None
         if self._is_literal(found):
             return False  # a staircase refuses nobody
-        seen = self.seen(count, 3)
+        seen = self.seen(count, self._third(found))
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
         if closer.error + doubt < STAYS * found.error:
             return False  # a kink, or truncation
+        if closer.error + doubt / Z < STAYS * found.error:
+            return None  # more lines may show that
         if closer.error - doubt > found.error / STAYS:
             return False  # f is steeper at shorter steps
-        if self._kink(seen, columns) > KINKED * found.error:
+        if not self._kink(seen, columns) <= KINKED * found.error:
             return None
         quiet = found.noise <= min(found.slopes, ALIKE * found.error)
         return True if self._exceeds(closer, refused, seen) and quiet else None
+
+    def _third(self, found: Square) -> int:
+        """Return the shortest rung where noise does not hide this error, to show if it stays."""
+        shortest = max(math.sqrt(4 * self.level / found.error), 2 * self.inputs.eps)
+        return max(self.first + 1 + CLOSER, min(rung_at(shortest), CLOSEST))
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
@@ -294,7 +341,7 @@ class Group:
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            steps = steps_at(self.first + np.arange(2))
+            steps = steps_at(max(self.first, RUNGS[0]) + np.arange(2))
             level = max(self.level, 2 * found.noise / float(np.sum(steps**-2.0)))
             high = level > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.at_rungs.values()):
@@ -308,18 +355,37 @@ class Group:
 
     @QUIETLY
     def _kink(self, seen: Looks, columns: slice) -> float:
-        """Return the mean square of half the jump of the slope at x, if it is more than noise.
+        """Return the mean square of half the jump of the slope at x, or what it may be.
 
         The mean of f ahead of x and behind it is f(x), plus a term in step^2, plus one in the step
-        where f has a kink at x.
+        where f has a kink at x. Jumps of several kinks may cancel in the mean of all lines, but
+        hardly along each: there the product of two steps shows them without their noise.
         """
-        steps = np.array([look.steps for look in seen.at])  # (3, lines)
+        middles, steps = list[Array](), np.array([look.steps for look in seen.at])  # (3, lines)
+        for look in seen.at:
+            lines = zip(seen.lines, look.steps.tolist(), strict=True)
+            claimed = np.array([self._claimed_between(line, t) for line, t in lines]) * self.weight
+            middles.append((look.middles - claimed)[:, columns])
         powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
-        middles = np.array([look.middles[:, columns] for look in seen.at])
-        jumps = np.einsum("ks,ksj->kj", powers[:, 1], middles.transpose(1, 0, 2))
+        here, jumps = (np.einsum("ks,skj->kj", powers[:, p], np.array(middles)) for p in (0, 1))
         square = float(np.mean(jumps.mean(axis=0) ** 2))
         noise = float(np.mean(jumps.var(axis=0))) / len(jumps)
-        return square - noise if square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1])) else 0.0
+        shows = square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1]))
+        # f(x) itself is rounded: all lines together know it better.
+        far, middle, near = (np.array(middles) - here.mean(axis=0)) / steps[..., None]
+        ratio = float(np.mean(steps[2] / steps[0]))  # so much less of a curve is left
+        longer, shorter = (float(np.mean(middle * one)) for one in (far, near))
+        each = (shorter - ratio * max(longer, 0.0)) / (1 - ratio)
+        doubt = math.sqrt(np.mean(middle**2) * np.mean(near**2) / middle.size)
+        return max((square - noise) * shows, each + doubt)
+
+    def _claimed_between(self, line: Dithered, t: float) -> Array:
+        """Return the claims from x to the middle of the points at t and -t."""
+        claims, move = self.question.claims, line.middle(t)
+        if claims.matrix is not None:
+            return np.asarray(claims.matrix.T @ move)
+        self.question.return_to_x()
+        return claims.product(move)
 
     def _exceeds(self, found: Square, refused: float, seen: Looks) -> bool:
         """Whether the square of the error is surely larger than this."""
@@ -338,7 +404,7 @@ class Group:
             error, limit = max(one.error, 0.0), one.limit(low)
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
             each = whole_of(
-                (error, error + one.spread, limit, one.proved),
+                (error, error + math.hypot(one.spread, self.bend), limit, one.proved),
                 size,
                 allowed=ratio_of(allowed, size),
                 code=FAIL if fails else PASS if passes else UNSURE,
@@ -358,7 +424,9 @@ def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
     """
     known = np.isfinite(cost) & (cost > 0)
     # Stairs are no white noise at steps that are shorter than they are.
-    known &= (cost <= WORSE * cost.min()) | (np.arange(cost.size) < cost.argmin())
+    # A single cost may be small by chance.
+    pairs = (cost[:-1] + cost[1:]) / 2 if cost.size > 1 else cost
+    known &= (cost <= WORSE * pairs.min()) | (np.arange(cost.size) < pairs.argmin())
     if not known.any():
         return 0.0, 0.0, 4
     steps, cost = steps[known], cost[known]

@@ -82,6 +82,13 @@ class Dithered(Line):
             found[stretch] = move
         return found
 
+    def middle(self, t: float) -> Array:
+        """Return how far the middle of the points at t and -t is from x, for all coordinates."""
+        found = np.zeros(self.inputs.size, self.inputs.dtype)
+        for (stretch, one), (_, other) in zip(self.reached(t), self.reached(-t), strict=True):
+            found[stretch] = (one - self.inputs.x[stretch] + (other - self.inputs.x[stretch])) / 2
+        return found
+
     def product(self, matrix: Array, t: float, first: int = 0) -> Array:
         """Return the product of `between` with a matrix that has a row for each coordinate.
 

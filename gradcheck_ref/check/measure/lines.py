@@ -196,7 +196,7 @@ def taken(lines: Sequence[Line], steps: Array) -> Array:
     mixed = lines[0].inputs.eps > np.finfo(there.dtype).eps  # an input has a shorter dtype
     for k, line in enumerate(lines if mixed else ()):
         if line.seed is None:
-            there[k] = there[k].astype(line.place[0].real_dtype)
+            there[k] = line.place[0].rounded(there[k])
     return np.asarray(there - x)
 
 

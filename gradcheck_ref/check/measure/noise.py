@@ -25,6 +25,14 @@ NOISY = 100.0
 QUIETLY = np.errstate(all="ignore")
 
 
+@QUIETLY
+def shortest_spacing(numbers: Array) -> float:
+    """Return the relative spacing of the shortest format that some numbers fit; see `BITS`."""
+    parts = np.frexp(numbers)[0]
+    fits = [bits for bits in BITS if ((parts * 2.0**bits % 1 == 0) | np.isnan(parts)).all()]
+    return 2.0 ** (1 - min(fits, default=53))
+
+
 class Noise:
     """The noise of every output, as the pilots show it, and what else its values show.
 

@@ -268,6 +268,12 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     # edge of them is quieter than longer ones, unless f jumps by more than stairs do.
     still = np.cumprod((values == 0)[::-1], axis=0)[::-1].astype(bool)
     largest = np.fmax.reduce(np.abs(values + here), axis=0)
+    # The first move after that is a stair, if it is small and f does not grow much faster than a
+    # line from there on: noise at all longer steps.
+    for j in np.flatnonzero(still[-3:].all(axis=0) & ~still[1]).tolist():
+        moves = np.abs(values[: np.flatnonzero(~still[:, j])[-1] + 1, j])
+        if moves[-1] <= SMALL * largest[j] and moves[-2] <= PLATEAU * moves[-1]:
+            noise[: len(moves), j] = np.fmax(noise[: len(moves), j], moves[-1] / 3)
     for k in range(1, len(steps) if still.any() else 0):
         meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
         noise[k] = np.where(meets, np.fmax(noise[k], noise[k - 1]), noise[k])

@@ -79,6 +79,8 @@ def _passed(report: Any) -> Iterator[str]:
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
     if report.by_whole:
         yield f"but: {what_could_hide(report)}"
+        if any(one.code == UNSURE for one in report.inputs):
+            yield inputs_as_a_whole(report)
     elif certificate and certificate.vouched < certificate.entries:
         measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
