@@ -397,6 +397,56 @@ def test_the_reentrant_checkpoint_is_refused_in_favor_of_the_other():
     assert "check with use_reentrant=False" in caught.value.__notes__[0]
 
 
+# --- modules as they are trained: 16 bits, and a loss in float32 ------------------------------
+
+
+class Times(torch.autograd.Function):
+    """The identity, with a backward that multiplies."""
+
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.factor = factor
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return upstream * ctx.factor, None
+
+
+class Classifier(nn.Module):
+    """Something, then a linear layer, and the cross entropy of its output in float32."""
+
+    def __init__(self, first, features, classes=20, factor=1.0):
+        super().__init__()
+        self.first, self.last, self.factor = first, nn.Linear(features, classes), factor
+
+    def forward(self, x, labels):
+        hidden = Times.apply(self.first(x), self.factor)
+        return nn.functional.cross_entropy(self.last(hidden).float(), labels)
+
+
+TRAINED = {
+    "head": lambda factor: (
+        Classifier(nn.LayerNorm(16), 16, factor=factor), torch.randn(8, 16)),
+    "perceptron": lambda factor: (
+        Classifier(nn.Sequential(nn.Linear(16, 32), nn.GELU()), 32, factor=factor),
+        torch.randn(16, 16)),
+    "embedding": lambda factor: (
+        Classifier(nn.Embedding(12, 8), 8, factor=factor), torch.randint(0, 12, (10,))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRAINED)
+def test_a_module_in_bfloat16_passes_as_it_is_trained_and_a_doubled_layer_fails(name):
+    for factor, verdict in ((1.0, "pass"), (2.0, "fail")):
+        torch.manual_seed(0)
+        module, x = TRAINED[name](factor)
+        x = x.bfloat16() if x.is_floating_point() else x
+        labels = torch.randint(0, 20, (len(x),))
+        report = check_module(module.bfloat16(), x, labels, dtype="own")
+        assert report.verdict == verdict, str(report)
+
+
 # --- other ways to come by a module -----------------------------------------------------------
 
 

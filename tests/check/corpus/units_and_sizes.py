@@ -117,9 +117,8 @@ def time_stamps(seed, offset, scale=1.0, **promised):
     return Row(name, f, at, right, edits="", wrong=wrong, **promised)
 
 
-# wrong today: the gradient of W may be forgotten, though W as a whole is unsure.
 FORGOTTEN = {"want": "pass unsure",
-             "hides": {"W forgotten": "pass unsure fail", "W negated": "unsure fail"}}  # fmt: skip
+             "hides": {"W forgotten": "unsure fail", "W negated": "unsure fail"}}  # fmt: skip
 
 
 def in_units(w):
@@ -178,8 +177,9 @@ ROWS = [
         want="pass unsure", hides={"an entry": "unsure"}),
     Row("a loss of 1e150", lambda x: 1e150 * np.sum(np.sin(x)), X, lambda x: 1e150 * np.cos(x)),
     Row("a loss of 1e-150", lambda x: 1e-150 * np.sum(np.sin(x)), X, lambda x: 1e-150 * np.cos(x),
-        # wrong today: 0 should fail in any unit of f. In float32 f is 0.
-        hides={"zero": "unsure fail"}, not_as="float32, bfloat16"),
+        not_as="float32, bfloat16"),  # in which f is 0
+    Row("a loss of 2^-100", lambda x: 2.0**-100 * np.sum(np.sin(x)), X,
+        lambda x: 2.0**-100 * np.cos(x)),
     Row("x of 1e-7", lambda x: np.sum(np.sin(x)), 1e-7 * X, np.cos, hides={"rolled": "pass"}),
     Row("x of 1e6", lambda x: np.sum(x**2), 1e6 * X, lambda x: 2 * x),
     Row("x of 1 to 1e15", lambda x: x @ x, [-3.1, 2e5, -4e9, 7e14],
