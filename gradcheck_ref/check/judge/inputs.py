@@ -6,6 +6,7 @@ because f has few digits, the inputs are measured for it; see `whole`.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -218,7 +219,7 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         else:
             # Lines that agree measured the others, with the claims of entries that fail corrected.
             own = 0.0 if over.refused else _square(np.where(fails[mine], error, 0.0))
-            wrong = fails.any() if over.refused else own > 0
+            wrong = fails[mine].any() if over.refused else own > 0
             code = FAIL if wrong else UNSURE if over.refused else PASS
             found[number] = _from_lines(question, part, over, effects[number], own, code)
     return found
@@ -238,6 +239,8 @@ def _from_lines(
     """
     lines, mine, refused = over
     best, off = lines.best.at(mine), lines.residual[mine]
+    if refused:  # the claims as they were given, without a correction of single entries
+        off = question.claimed_along(list(compress(lines.lines, mine))) - best.slope
     known = np.isfinite(off + best.bar)
     if not refused:
         known &= known.all(axis=1, keepdims=True)
