@@ -18,6 +18,9 @@ A_TRACE = 8 * float(np.finfo(np.float64).eps)
 # steps are multiples of it.
 COARSE, MANY = 2.0**20, 100.0
 
+# The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
+BITS = 24, 11, 8
+
 
 def has_many_digits(value: float) -> bool:
     """Tell whether a number is finite and has more than a few digits.
@@ -142,3 +145,11 @@ def _there(values: Array) -> Array:
 def _whole(numbers: Array) -> bool:
     """Tell whether these are integers, except for rounding."""
     return bool((np.abs(numbers - np.rint(numbers)) <= A_TRACE * numbers).all())
+
+
+@np.errstate(all="ignore")
+def shortest_spacing(numbers: Array) -> float:
+    """Return the relative spacing of the shortest format that some numbers fit; see `BITS`."""
+    parts = np.frexp(numbers)[0]
+    fits = [bits for bits in BITS if ((parts * 2.0**bits % 1 == 0) | np.isnan(parts)).all()]
+    return 2.0 ** (1 - min(fits, default=53))

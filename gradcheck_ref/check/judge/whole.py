@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
+from gradcheck_ref.check.decimals import shortest_spacing
 from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
@@ -21,7 +22,7 @@ from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.ladder import GOLDEN, rung_at, steps_at
-from gradcheck_ref.check.measure.noise import QUIETLY, shortest_spacing
+from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, LEFT_IF_FITTED, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import PIECE, output_weights
@@ -125,7 +126,7 @@ class Group:
         self.groups, self.lines = output_groups(question), list[Dithered]()
         self.at_rungs: dict[int, Look] = {}
         self.weight = np.ones(question.ask.here.size)
-        self.level, self.first, self.bend = math.nan, 0, 0.0
+        self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
         self.measurable = question.ask.budget.left >= LEAST and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
@@ -179,6 +180,8 @@ class Group:
         dtype = precision * self.question.noise.pilots.size * self.weight
         if self.level > ROUNDINGS**2 * np.mean(dtype**2):
             self.line, self.lines, self.at_rungs = replace(self.line, rounds=True), [], {}
+            # Coarse points are not quite on both sides of x, which curves show at long steps.
+            self.first = max(self.first, RUNGS[0])
         return True
 
     @QUIETLY
@@ -210,7 +213,8 @@ class Group:
         best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
         # The two chords behind a change have the noise of two steps.
         self.level = noise / (1 + GOLDEN**-2)
-        self.first, self.bend = rungs[best], SHARED[power] * bend * float(steps[best]) ** power
+        self.first, self.smooth = rungs[best], power == max(SHARED)
+        self.bend = SHARED[power] * bend * float(steps[best]) ** power
         return bool(np.isfinite(change).any())
 
     @QUIETLY
@@ -311,9 +315,11 @@ class Group:
         seen = self.seen(count, self._third(found))
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
-        if closer.error + doubt < STAYS * found.error:
+        # The mean product of an error and of what is bent, where f is smooth.
+        bent = 2 * math.sqrt(found.error * self.bend) * self.smooth
+        if closer.error + bent + doubt < STAYS * found.error:
             return False  # a kink, or truncation
-        if closer.error + doubt / Z < STAYS * found.error:
+        if closer.error + bent + doubt / Z < STAYS * found.error:
             return None  # more lines may show that
         if closer.error - doubt > found.error / STAYS:
             return False  # f is steeper at shorter steps
@@ -324,7 +330,7 @@ class Group:
 
     def _third(self, found: Square) -> int:
         """Return the shortest rung where noise does not hide this error, to show if it stays."""
-        shortest = max(math.sqrt(4 * self.level / found.error), 2 * self.inputs.eps)
+        shortest = max(math.sqrt(16 * self.level / found.error), 2 * self.inputs.eps)
         return max(self.first + 1 + CLOSER, min(rung_at(shortest), CLOSEST))
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
@@ -374,10 +380,9 @@ class Group:
         # f(x) itself is rounded: all lines together know it better.
         far, middle, near = (np.array(middles) - here.mean(axis=0)) / steps[..., None]
         ratio = float(np.mean(steps[2] / steps[0]))  # so much less of a curve is left
-        longer, shorter = (float(np.mean(middle * one)) for one in (far, near))
-        each = (shorter - ratio * max(longer, 0.0)) / (1 - ratio)
-        doubt = math.sqrt(np.mean(middle**2) * np.mean(near**2) / middle.size)
-        return max((square - noise) * shows, each + doubt)
+        each = (middle * near - ratio * middle * far) / (1 - ratio)
+        doubt = float(each.std()) / math.sqrt(each.size)
+        return max((square - noise) * shows, float(each.mean()) + doubt)
 
     def _claimed_between(self, line: Dithered, t: float) -> Array:
         """Return the claims from x to the middle of the points at t and -t."""

@@ -10,27 +10,16 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.decimals import digits_shown, step_between
+from gradcheck_ref.check.decimals import BITS, digits_shown, step_between
 from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.pilot import fly, no_pilots
 from gradcheck_ref.check.measure.stairs import stairs_along
-
-# The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
-BITS = 24, 11, 8
 
 # Noise above this many roundings of f is more than rounding: it is measured, and reported as noise.
 NOISY = 100.0
 
 # An unknown number is NaN or infinity, and the formulas pass it on without a warning.
 QUIETLY = np.errstate(all="ignore")
-
-
-@QUIETLY
-def shortest_spacing(numbers: Array) -> float:
-    """Return the relative spacing of the shortest format that some numbers fit; see `BITS`."""
-    parts = np.frexp(numbers)[0]
-    fits = [bits for bits in BITS if ((parts * 2.0**bits % 1 == 0) | np.isnan(parts)).all()]
-    return 2.0 ** (1 - min(fits, default=53))
 
 
 class Noise:

@@ -51,8 +51,8 @@ STEADY = 1.3
 # Evaluations for the search for stairs: three intervals, halved ten times, and their ends.
 MOST_HALVED, HALVINGS = 3, 40
 
-# Stairs are at most this part of the largest |f|; a larger jump is none.
-SMALL = 1e-2
+# Stairs are more than so many roundings, and at most this part of the largest |f|.
+NOT_ROUNDING, SMALL = 100.0, 1e-2
 
 # If the cheapest window costs more than this part of the slope, the pilot saw no slope.
 SEEN = 0.1
@@ -269,11 +269,12 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     still = np.cumprod((values == 0)[::-1], axis=0)[::-1].astype(bool)
     largest = np.fmax.reduce(np.abs(values + here), axis=0)
     # The first move after that is a stair, if it is small and f does not grow much faster than a
-    # line from there on: noise at all longer steps.
+    # line from there on: noise at all longer steps. It may be two stairs, of which each has 0.29.
     for j in np.flatnonzero(still[-3:].all(axis=0) & ~still[1]).tolist():
         moves = np.abs(values[: np.flatnonzero(~still[:, j])[-1] + 1, j])
-        if moves[-1] <= SMALL * largest[j] and moves[-2] <= PLATEAU * moves[-1]:
-            noise[: len(moves), j] = np.fmax(noise[: len(moves), j], moves[-1] / 3)
+        rounding = NOT_ROUNDING * eps[j] * largest[j]
+        if rounding < moves[-1] <= SMALL * largest[j] and moves[-2] <= PLATEAU * moves[-1]:
+            noise[: len(moves), j] = np.fmax(noise[: len(moves), j], moves[-1] / 6)
     for k in range(1, len(steps) if still.any() else 0):
         meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
         noise[k] = np.where(meets, np.fmax(noise[k], noise[k - 1]), noise[k])
@@ -388,7 +389,7 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
             nearer = left >= right / 32
             start, end, jump = (start, middle, left) if nearer else (middle, end, right)
         largest = max(abs(float(value[j])) + here for value in flight.seen.values())
-        if jump > 1e-2 * whole and 100 * eps * here < jump <= SMALL * largest:
+        if jump > 1e-2 * whole and NOT_ROUNDING * eps * here < jump <= SMALL * largest:
             jumps += [abs(whole - jump)] if whole > 1.5 * jump else []  # one more in there
             if alike := [one for one in jumps if _alike(one, jump)]:
                 return max(jump, *alike)
