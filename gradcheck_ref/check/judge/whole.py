@@ -63,7 +63,8 @@ STAYS = 0.7
 RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
 
 # Longer rungs, up to ten units, are for an input with a small effect beside the noise of f: rung by
-# rung, as long as slopes change by less than this part, squared.
+# rung, as long as slopes change by less than this part, squared. Rungs below the spacing of x are
+# none, but FEWEST_RUNGS are always measured.
 LONGEST, ALIKE_FARTHER, FEWEST_RUNGS = -7, 0.03, 6
 
 # Where the change of the slopes from rung to rung has risen, and then collapses, by more than
@@ -84,8 +85,7 @@ STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 # one residual, squared.
 ALIKE = 2.0
 
-# f has a kink at x if that explains such a part of the square of an error: the jumps of many kinks
-# cancel in part.
+# f has a kink at x if that explains such a part of the square of an error.
 KINKED = 1 / 10
 
 
@@ -167,10 +167,10 @@ class Group:
         return claims.product(line.between(t))
 
     def _choose(self) -> bool:
-        """Choose the rungs from the first lines; return whether f can be measured. Cost: 90.
+        """Choose the rungs from the first lines; return whether f can be measured.
 
         Where f has fewer digits than its dtype, points with as few digits meet its stairs at random
-        places.
+        places. Cost: 90, and 6 for each longer rung.
         """
         if not self._tried():
             self.line = replace(self.line, in_proportion=True)
@@ -220,7 +220,6 @@ class Group:
     @QUIETLY
     def _useful_rungs(self) -> list[int]:
         """Return the rungs, and longer ones as long as slopes along the first lines are alike."""
-        # Steps below the spacing of x are none.
         rungs = [k for k in RUNGS if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
         while rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
             one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])
@@ -282,8 +281,7 @@ class Group:
         """
         most = self._largest(found) ** 2 * size
         hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
-        allowed = max(HIDDEN**2 * hidden, most / TIGHTER**2)
-        allowed = min(most, allowed)
+        allowed = min(most, max(HIDDEN**2 * hidden, most / TIGHTER**2))
         if allowed < found.error + hidden:
             allowed = max(allowed, self.own_rounding**2 * size)
         return allowed
