@@ -114,10 +114,9 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     hides = np.isin(reasons, HIDES_IN_STAIRS if few else HIDES)
     hidden = passes[rows][:, None] & hides & undecided
     # Rounding makes f stand still near x, but not along lines over the whole input.
-    off = [
-        one.code != PASS and one.error - SURE * one.spread > one.allowed for one in known.values()
-    ]
-    evidence = evidence.given(whole=hidden, moves=np.array(off)[rows][:, None])
+    least = [one.error - SURE * one.spread for one in known.values()]
+    off = ~passes & (np.array(least) > [one.allowed for one in known.values()])
+    evidence = evidence.given(whole=hidden, moves=off[rows][:, None])
     return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
 
 

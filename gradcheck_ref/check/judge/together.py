@@ -310,9 +310,8 @@ class Together:
         """
         pilots = self.question.noise.pilots
         off = np.abs(self.along(pilots.lines).claimed - pilots.slope)
-        return np.asarray(
-            ~(off > FAIL_BARS * pilots.doubt + BORNE_OUT * np.abs(pilots.slope)).any(axis=0)
-        )
+        room = FAIL_BARS * pilots.doubt + BORNE_OUT * np.abs(pilots.slope)
+        return np.asarray(~(off > room).any(axis=0))
 
     # --- the entries ------------------------------------------------------------------------------
 

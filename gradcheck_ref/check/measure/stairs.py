@@ -36,9 +36,8 @@ def stairs_along(table: Table, eps: Array) -> Array:
     slope, bend = (ahead - behind) / (other - one), (ahead + behind) / (other**2 + one**2)
     left = moves - slope[:, None] * places - bend[:, None] * places**2
     left = np.abs(left[rung + table.top >= NEAR]).reshape(-1, here.size)
-    return np.array(
-        [_step(*one) for one in zip(left.T, eps * np.abs(here), np.abs(here), strict=True)]
-    )
+    size = np.abs(here)
+    return np.array([_step(*one) for one in zip(left.T, eps * size, size, strict=True)])
 
 
 def _step(left: Array, rounding: float, size: float) -> float:

@@ -296,6 +296,7 @@ ROWS += [
     Row("a wave of 1e7 x", lambda x: np.sum(np.sin(1e7 * x)), X, lambda x: 1e7 * np.cos(1e7 * x),
         want="pass unsure"),
     # Numbers below 1 are twice as close as those above: steps to both sides are not equal.
+    # wrong today: 10 % too large is unsure at one seed of three, for its curve hides a kink.
     Row("a wave of 8 x at 1 in float16", lambda x: np.sum(np.sin(8 * np.float64(x))),
         np.float16([1]), lambda x: np.float16(8 * np.cos(8 * np.float64(x))),
         edits="doubled, negated, zero",
