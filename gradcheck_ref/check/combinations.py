@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.doubts import FAR
 from gradcheck_ref.check.judge.localise import MORE_LINES
 from gradcheck_ref.check.judge.look import axes
@@ -44,13 +45,13 @@ def too_many(ask: Ask) -> bool:
 def combined(noise: Noise) -> Noise:
     """Replace the outputs by random combinations of them: each is measured in its own unit."""
     ask, outputs = noise.ask, noise.ask.here.size
-    line = Line(ask.inputs, 0, ask.inputs.size, (noise.seed, 0))
+    line = Line(ask.inputs, 0, ask.inputs.size, seed_of(noise.seed, "unit of outputs"))
     ask.try_many(line)
     if outputs <= LINES:
         return _mixed(noise, np.eye(outputs))
     moved = np.nan_to_num(np.abs(ask.many([(line, FAR)])[0] - ask.here))
     unit = output_weights(moved)
-    rng = np.random.default_rng((noise.seed, *b"combinations"))  # not the signs of any line
+    rng = np.random.default_rng(seed_of(noise.seed, "combinations"))
     signs = rng.integers(0, 2, (LINES, outputs)) == 1
     ask.forward()  # the vjp is called next, and may need a call of f at x before it
     return _mixed(noise, np.where(signs, -unit, unit))

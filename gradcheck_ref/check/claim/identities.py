@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.measure.lines import STRETCH, Line
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.words import setting
@@ -77,7 +78,7 @@ class Identities:
 
     def _vectors(self, *sizes: int) -> list[Array]:
         """Return random vectors with a negative entry each, even if it is the only one."""
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(seed_of(self.seed, "vectors"))
         vectors = [rng.normal(size=size) for size in sizes]
         for vector in vectors:
             vector[:1] = -np.abs(vector[:1])
@@ -240,8 +241,8 @@ class Identities:
         not depend on x.
         """
         inputs = self.claims.ask.inputs
-        ray = Line(inputs, 0, inputs.size, (self.seed,), None, True)
-        moves = vector * np.random.default_rng(self.seed).uniform(-1, 1, vector.shape)
+        ray = Line(inputs, 0, inputs.size, seed_of(self.seed, "ray"), None, True)
+        moves = vector * np.random.default_rng(seed_of(self.seed, "moves")).uniform(-1, 1, vector.shape)
 
         def at(t: float) -> Array:
             return product.product_at(ray.point(t), vector + t * moves)

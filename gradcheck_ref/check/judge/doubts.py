@@ -11,6 +11,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
@@ -90,7 +91,7 @@ def _still(evidence: Evidence) -> Iterator[Part]:
         if not (fails[mine].any() and unmoved[mine].all()):
             continue
         # All entries together may change f, as only the largest changes a max.
-        line = Line(ask.inputs, part.start, part.start + part.size, (question.seed,))
+        line = Line(ask.inputs, part.start, part.start + part.size, seed_of(question.seed, "still"))
         if ask.budget.left and (ask.many([(line, FAR)]) == ask.here).all():
             yield part
 

@@ -9,6 +9,7 @@ A kink, a sharp bend and a wave do not.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
@@ -52,7 +53,7 @@ def jump_near(evidence: Evidence) -> float:
     if not np.linalg.norm(off[:, column]) <= NEARLY_RIGHT * np.linalg.norm(at.slope[:, column]):
         return 0.0
     ask = question.ask
-    ray = Line(ask.inputs, 0, ask.inputs.size, (question.seed,), None, True)
+    ray = Line(ask.inputs, 0, ask.inputs.size, seed_of(question.seed, "ray"), None, True)
 
     def values(steps: Array) -> Array:
         return ask.many([(ray, t) for t in steps.tolist()])[:, column]

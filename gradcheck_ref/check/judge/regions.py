@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.together import Together
@@ -103,7 +104,7 @@ def _is_right(together: Together, part: Part, entries: Array, numbers: Iterable[
     packed = np.packbits(_moves(together.question, part, entries))
     start, stop = part.start, part.start + part.size
     lines = [
-        Line(together.question.ask.inputs, start, stop, (together.question.seed, 4, k), packed)
+        Line(together.question.ask.inputs, start, stop, seed_of(together.question.seed, "regions", k), packed)
         for k in numbers
     ]
     found = together.along(lines).looked_first()

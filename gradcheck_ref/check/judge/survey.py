@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.localise import find_by_signs, halve
 from gradcheck_ref.check.judge.look import Evidence, axes, axes_of, whole_entries
 from gradcheck_ref.check.judge.looks import Looks
@@ -182,7 +183,7 @@ def _few_digits(together: Together) -> bool:
 
 def _some_of(question: Question, parts: Sequence[Part], each: int) -> Array:
     """Return some random coordinates of each of these inputs."""
-    rng, rows = np.random.default_rng(question.seed), [np.zeros(0, int)]
+    rng, rows = np.random.default_rng(seed_of(question.seed, "entries")), [np.zeros(0, int)]
     rows += [p.start + rng.choice(p.size, min(each, p.size), replace=False) for p in parts]
     return np.concatenate(rows)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.look import Evidence, along, axes
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
@@ -96,7 +97,7 @@ class Together:
 
     def line(self, number: int) -> Line:
         """Return a random line over all inputs."""
-        seed = self.question.seed, number + LINES * self.rounds
+        seed = seed_of(self.question.seed, "lines", self.rounds, number)
         return Line(self.question.ask.inputs, 0, self.question.size, seed, self.moves)
 
     @QUIETLY
@@ -342,7 +343,7 @@ class Together:
         """
         question, inputs, smallest = self.question, self.question.ask.inputs, list[Array]()
         if question.claims.matrix is None:
-            rng = np.random.default_rng(question.seed)
+            rng = np.random.default_rng(seed_of(question.seed, "entries"))
             rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
             units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
             effect = np.abs(question.claimed_at(rows)) * units

@@ -15,6 +15,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
 from gradcheck_ref.check.decimals import shortest_spacing
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
@@ -118,7 +119,7 @@ class Group:
     def __init__(self, question: Question, moves: Array, effects: Array | None = None) -> None:
         self.question, self.inputs = question, question.ask.inputs
         start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
-        self.seed = question.seed, 3, start, stop
+        self.seed = seed_of(question.seed, "whole", start, stop)
         self.rng = np.random.default_rng(self.seed)
         self.numbers = np.unique(self.inputs.numbers_of(np.flatnonzero(moves)))
         packed = np.packbits(moves)

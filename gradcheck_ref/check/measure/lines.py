@@ -38,7 +38,7 @@ class Line:
     seed: tuple[int, ...] | None = None  # of the signs; None for the axis of coordinate start
     moves: Array | None = None  # which coordinates move, eight to a byte; None for all
     in_proportion: bool = False  # each by its own size; zeros stay, because f may be singular there
-    uneven: bool = False  # by 1/2 to 11/8 of that: opposite moves do not cancel in a sum
+    uneven: bool = False  # by 8 to 23 sixteenths: opposite moves do not cancel in a sum
     tied: float | None = None  # only entries of this absolute value move: away from 0, together
 
     @property
@@ -115,8 +115,8 @@ class Line:
         else:
             scale = self.inputs.units(self.start, self.stop)
         if self.uneven:
-            eighths = 4 + _coins((*self.seed, 1), 8 * self.inputs.size)[self.start : self.stop] % 8
-            scale = scale * eighths / 8
+            parts = 8 + _coins((*self.seed, 1), 8 * self.inputs.size)[self.start : self.stop] % 16
+            scale = scale * parts / 16  # no more bits than `shortened` keeps
         if self.moves is not None:
             scale *= _unpacked(self.moves, self.start, self.stop)
         if self.tied is not None:

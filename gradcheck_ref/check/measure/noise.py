@@ -11,6 +11,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.decimals import BITS, digits_shown, step_between
+from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.pilot import fly, no_pilots
 from gradcheck_ref.check.measure.stairs import stairs_along
@@ -194,7 +195,7 @@ class Noise:
         """
         if not self.ask.inputs.size:
             return
-        found = fly(self.ask, self.eps, (self.seed, 2), few, self.notice)
+        found = fly(self.ask, self.eps, seed_of(self.seed, "pilots"), few, self.notice)
         if found:
             self.pilots = found
             self.changed |= found.stairs > 0

@@ -1,0 +1,19 @@
+"""The seed of each random draw: every one has a name of its own, so no two share their numbers."""
+
+from zlib import crc32
+
+
+def seed_of(seed: int, name: str, *numbers: int) -> tuple[int, ...]:
+    """Return the seed for what is drawn under this name, for ``numpy.random.default_rng``.
+
+    Parameters
+    ----------
+    seed : int
+        The one that the caller gave.
+    name : str
+        What is drawn: "lines", "pilots".
+    numbers : int
+        Which of several.
+    """
+    # NumPy takes a 0 at the end for nothing: without the 1, (7, 0) and (7,) are one seed.
+    return seed, crc32(name.encode()), *numbers, 1
