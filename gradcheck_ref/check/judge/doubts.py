@@ -14,6 +14,7 @@ from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.inputs import as_a_whole
 from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.nearest import right_nearest
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.ties import judge_ties
@@ -44,6 +45,7 @@ def weigh_doubts(question: Question, findings: Findings) -> Findings:
     evidence = findings.on_axes
     still = [*_still(evidence)]  # before other doubts spend the evaluations
     evidence = evidence.given(own_rounding=_own_rounding(evidence))
+    evidence = evidence.given(doubted=evidence.facts.doubted | right_nearest(evidence))
     evidence, ties = judge_ties(evidence)
     findings = as_a_whole(question, findings._replace(on_axes=evidence, ties=ties))
     return findings._replace(on_axes=findings.on_axes.given(ignored=_ignored(evidence, still)))

@@ -131,11 +131,27 @@ def wave_on_a_square(k, **more):
     return Row(name, f, [0.3, 1.0, 0.7], right, **more)
 
 
+def carrier(at):
+    """Return a carrier of 2.4 GHz on a parabola, a time in seconds."""
+    k = 4.8e9 * np.pi
+
+    def f(t):
+        return np.sum(t**2 + 1e-3 * np.sin(k * t))
+
+    def right(t):
+        return 2 * t + 1e-3 * k * np.cos(k * t)
+
+    name, more = f"a carrier on a parabola at {at}", {"want": "pass unsure", "hides": "unsure fail"}
+    return Row(name, f, [at], right, edits="doubled, zero", not_as="float32, bfloat16", **more)
+
+
 ROWS += [
     *(pair_norm(eps) for eps in (1e-1, 1e-5)),
     wave_on_a_square(1e4),
     wave_on_a_square(1e6, hides={"without it": "unsure fail"}),  # a slope of f from afar
     wave_on_a_square(1e8, hides={"an entry": "unsure fail"}),
+    # Long steps take the carrier for noise: it is a slope at the shortest ones alone.
+    *(carrier(at) for at in (0.13, 1.1, 1.9)),
     # Along a line through all inputs f goes otherwise than along each, but hardly.
     Row("a wave of a few roundings on a square", lambda x: x[0] ** 2 + 1e-11 * np.sin(1e9 * x[0]),
         [0.1], lambda x: 2 * x + 1e-2 * np.cos(1e9 * x), want="pass unsure", edits="doubled",
