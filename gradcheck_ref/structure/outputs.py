@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described, kind_of
+from gradcheck_ref.arguments import Array, described, kind_of, limits_of
 from gradcheck_ref.structure.parts import Side, as_array
 from gradcheck_ref.structure.trees import Forest, Opener
 
@@ -63,7 +63,10 @@ class Outputs(Side):
         if not set(moving) <= set(constants):
             self.left_out = [moving.pop(j) for j in constants if j in moving]
         self._lay(moving, self.forest.names, arrays)
-        self.eps = np.concatenate([np.full(p.size, p.eps) for p in self.parts.values()])
+        parts = self.parts.values()
+        self.eps = np.concatenate([np.full(p.size, p.eps) for p in parts])
+        # Below it numbers have fewer digits than others of their dtype.
+        self.smallest_normal = min(float(limits_of(p.dtype).smallest_normal) for p in parts)
         self.simple = self.forest.bare and not self.several and not self.parts[0].is_complex
         self.scalar = self.simple and self.shapes[0] == ()
 

@@ -251,7 +251,7 @@ def refusing(kind, many=False):
 )  # fmt: skip
 def test_an_exception_of_f_outside_its_domain_becomes_a_note(kind, many, size):
     p = np.linspace(0.2, 0.6, size)
-    p[1] = 1 - 1e-5
+    p[1::8] = 1 - 1e-5
     f, right = refusing(kind, many), 1 / p + 1 / (1 - p)
     report = check_gradient(f, p, right)
     assert report.verdict == "pass"

@@ -123,10 +123,14 @@ class Noise:
 
     @property
     def rounded(self) -> Array:
-        """Which outputs have fewer digits than their dtype; with less than three, it is a count."""
+        """Which outputs have fewer digits than their dtype; with less than three, it is a count.
+
+        But not if they are too small for their dtype, which has fewer digits there.
+        """
         step = np.where(self.common > 0, self.common, self.stairs)
         digits = (100 * step <= np.abs(self.ask.here)) & self.changed
-        return np.where(step > 0, digits, self.short)
+        small = self.changed & (self.pilots.size < self.ask.outputs.smallest_normal)
+        return np.where(step > 0, digits, self.short) | small
 
     @property
     def digits(self) -> int:
