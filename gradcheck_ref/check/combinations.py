@@ -18,8 +18,9 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.doubts import FAR
+from gradcheck_ref.check.judge.evidence import axes
 from gradcheck_ref.check.judge.localise import MORE_LINES
-from gradcheck_ref.check.judge.look import axes
+from gradcheck_ref.check.judge.steps import settled
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.together import LINES
 from gradcheck_ref.check.measure.ladder import Table
@@ -114,7 +115,7 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     noise.fly(few=True)
     claims = question.claims.of(noise.ask).fill()
     instead = replace(question, ask=noise.ask, noise=noise, claims=claims, scale_of_claims=0.0)
-    found = axes(instead, rows).settled()
+    found = settled(axes(instead, rows))
     if not (found.ruling.verdict == FAIL).any():
         return findings  # halving can go wrong if errors cancel
     return findings._replace(on_axes=found)

@@ -42,7 +42,7 @@ EDITS = [
     Edit("witnesses of the claim do not contradict", "judge/rule.py",
          "(sides & (between - off > TOUCHING * bars)).any(axis=0)", "np.zeros_like(found)"),
     Edit("coarser values count as smooth", "judge/rule.py", "STAIRS = 3e4", "STAIRS = 1e4"),
-    Edit("no line is looked at between the rungs", "judge/look.py",
+    Edit("no line is looked at between the rungs", "judge/evidence.py",
          "wanted = np.where(nearly[:, None], found._between(), far)", "wanted = far"),
     Edit("more rounding is taken for zero", "judge/tolerance.py",
          "ROUNDING_LEFT = 256.0", "ROUNDING_LEFT = 768.0"),

@@ -242,7 +242,8 @@ class Identities:
         """
         inputs = self.claims.ask.inputs
         ray = Line(inputs, 0, inputs.size, seed_of(self.seed, "ray"), None, True)
-        moves = vector * np.random.default_rng(seed_of(self.seed, "moves")).uniform(-1, 1, vector.shape)
+        rng = np.random.default_rng(seed_of(self.seed, "moves"))
+        moves = vector * rng.uniform(-1, 1, vector.shape)
 
         def at(t: float) -> Array:
             return product.product_at(ray.point(t), vector + t * moves)

@@ -19,7 +19,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.hides.code import identity
-from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import least

@@ -12,8 +12,8 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.draws import seed_of
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.inputs import as_a_whole
-from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.nearest import right_nearest
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings

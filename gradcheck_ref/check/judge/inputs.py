@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import zero_regions

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
-from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY

@@ -14,7 +14,8 @@ import math
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.look import Evidence, axes_of
+from gradcheck_ref.check.judge.evidence import Evidence
+from gradcheck_ref.check.judge.steps import axes_of
 from gradcheck_ref.check.judge.together import LINES, Together, worst
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL

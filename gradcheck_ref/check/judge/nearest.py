@@ -7,7 +7,7 @@ one, and refuse the right claim. Noise itself is no slope at the shortest steps.
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.measure.ladder import GOLDEN
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
@@ -41,7 +41,7 @@ def right_nearest(evidence: Evidence) -> Array:
         right[lines[:1]] = _borne_out(evidence, lines[:1])
     if (right & loud).any():
         right[lines[1:]] = _borne_out(evidence, lines[1:])
-    return right & loud
+    return np.asarray(right & loud)
 
 
 def _borne_out(evidence: Evidence, lines: Array) -> Array:

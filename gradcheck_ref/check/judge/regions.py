@@ -11,8 +11,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
-from gradcheck_ref.check.judge.look import Evidence
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.steps import looked_first
 from gradcheck_ref.check.judge.together import Together
 from gradcheck_ref.check.judge.whole import MOST, Group
 from gradcheck_ref.check.measure.lines import Line
@@ -101,11 +102,12 @@ def _moves(question: Question, part: Part, entries: Array) -> Array:
 
 def _is_right(together: Together, part: Part, entries: Array, numbers: Iterable[int]) -> bool:
     """Whether random lines that move these entries agree with the claims."""
-    packed = np.packbits(_moves(together.question, part, entries))
+    question = together.question
+    packed = np.packbits(_moves(question, part, entries))
     start, stop = part.start, part.start + part.size
     lines = [
-        Line(together.question.ask.inputs, start, stop, seed_of(together.question.seed, "regions", k), packed)
+        Line(question.ask.inputs, start, stop, seed_of(question.seed, "regions", k), packed)
         for k in numbers
     ]
-    found = together.along(lines).looked_first()
+    found = looked_first(together.along(lines))
     return not found.ruling.refused.any() and bool(np.isfinite(found.best.bar).all())

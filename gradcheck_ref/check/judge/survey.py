@@ -12,12 +12,13 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
+from gradcheck_ref.check.judge.evidence import Evidence, axes, refused_by, whole_entries
 from gradcheck_ref.check.judge.localise import find_by_signs, halve
-from gradcheck_ref.check.judge.look import Evidence, axes, axes_of, whole_entries
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions, zero_regions
-from gradcheck_ref.check.judge.together import LINES, Together, beside_claims, refused_by
+from gradcheck_ref.check.judge.steps import axes_of, looked_first, settled
+from gradcheck_ref.check.judge.together import LINES, Together, beside_claims
 from gradcheck_ref.check.judge.whole import decides, has_few_digits, judge_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.pilot import BRIEF
@@ -79,7 +80,7 @@ def explore(question: Question) -> Findings:
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
     question.noise.fly(size <= ALL_AXES)
     if size <= min(ALL_AXES, question.affordable):
-        return Findings(axes(question, np.arange(size)).settled())
+        return Findings(settled(axes(question, np.arange(size))))
     return _together(beside_claims(question))
 
 
@@ -161,12 +162,12 @@ def _where_wrong(
     each = min(EXAMPLES, (question.affordable // 2 - rows.size) // len(parts))
     rows = np.append(rows, _some_of(question, parts, max(0 if rows.size else 1, each)))
     rows, suspects = whole_entries(question, rows), together.suspects
-    examples = axes(question, np.setdiff1d(rows, suspects.rows)).looked_first()
+    examples = looked_first(axes(question, np.setdiff1d(rows, suspects.rows)))
     refused = examples.ruling.refused.any() or suspects.ruling.refused.any()
     if by_input and not refused and question.affordable >= LINES:
         found = halve(together, by_input if wrong else together.evidence)
         suspects = axes_of(question, np.setdiff1d(found, examples.rows), [suspects])
-    on_axes = examples.settled().joined([suspects])
+    on_axes = settled(examples).joined([suspects])
     if by_input is None:
         return on_axes, None, None, wrong
     by_input = _more_lines(together, by_input, wrong)
@@ -234,7 +235,7 @@ def _over(together: Together, parts: Sequence[Part], numbers: Iterable[int]) -> 
     """Measure lines over some inputs, each of which has the signs of a line over all."""
     ends = [(part.start, part.start + part.size) for part in parts]
     lines = [together.line(k).over(*both) for k in numbers for both in ends]
-    return together.along(lines).looked_first()
+    return looked_first(together.along(lines))
 
 
 def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:

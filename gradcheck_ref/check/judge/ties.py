@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.judge.look import Evidence, along
+from gradcheck_ref.check.judge.evidence import Evidence, along
+from gradcheck_ref.check.judge.steps import settled
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
@@ -101,7 +102,7 @@ def _together(evidence: Evidence, sizes: Array, number: Array) -> Evidence:
         ]
     )
     claimed = question.claimed_along(lines)
-    return along(question, lines, claimed, lambda *_: room, question.rtol).settled()
+    return settled(along(question, lines, claimed, lambda *_: room, question.rtol))
 
 
 def _tell(whole: Evidence, number: int, column: int) -> None:

@@ -14,12 +14,19 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
-from gradcheck_ref.check.judge.look import Evidence, along, axes
+from gradcheck_ref.check.judge.evidence import Evidence, along, axes, refused_by
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
+from gradcheck_ref.check.judge.steps import (
+    bars_of_others,
+    looked_beside,
+    looked_between,
+    looked_closer,
+    looked_first,
+    sharpest_window,
+)
 from gradcheck_ref.check.judge.tolerance import least, output_groups, scale
 from gradcheck_ref.check.knobs import allowed_by_lines, least_visible
-from gradcheck_ref.check.measure.ladder import WIDE
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
@@ -28,11 +35,6 @@ from gradcheck_ref.structure.units import PIECE
 
 # LINES lines miss an error above T with a probability of at most one in a million.
 LINES = 20
-
-# T is the largest bar of all lines. A line whose bar is WORSE times the best, because it crosses
-# kinks, is measured again so many rungs closer to x: the steps are 2.6, 18, 320 and 5,800 times
-# shorter.
-WORSE, CLOSER, BENT = 4.0, (2, 6, 12, 18), 4.0
 
 # The slope of a pilot bears out a claim that is so close to it, beside its own doubt.
 BORNE_OUT = 1e-3
@@ -55,12 +57,6 @@ def _pieces(question: Question) -> Iterator[tuple[Array, Array]]:
         for start in range(0, len(matrix), each):
             claimed = matrix[start : start + each]
             yield np.arange(start, start + len(claimed)), claimed
-
-
-def refused_by(lines: Evidence) -> Array:
-    """Return which claims are refused, also by the sharpest window, (lines, outputs)."""
-    sides = np.abs(lines.residual) <= lines.best.bar
-    return np.asarray(lines.ruling.refused & ~sides)
 
 
 @QUIETLY
@@ -148,9 +144,9 @@ class Together:
         """Measure lines until there are ``count``, with similar error bars."""
         have = len(self.evidence.lines)
         if not have and count and self.question.affordable:
-            self.evidence = self.along([self.line(0)]).looked_first()
-            for look in (Evidence.looked_beside, Evidence.looked_between):
-                if not (self._bars.min(axis=0) <= self.target).all():
+            self.evidence = looked_first(self.along([self.line(0)]))
+            for look in (looked_beside, looked_between):
+                if not (bars_of_others(self.evidence).min(axis=0) <= self.target).all():
                     self.evidence = look(self.evidence)
             have = 1
         while 0 < have < count:
@@ -161,54 +157,12 @@ class Together:
             more = self.along([self.line(number) for number in range(have, min(count, most))])
             if not more.lines:
                 break
-            start, stride = self._sharpest
+            start, stride = sharpest_window(self.evidence)
             both = self.evidence.joined([more])
             new = np.arange(len(both.lines)) >= have
-            self.evidence = both.looked(both.table.window(start, stride) & new[:, None])
-            self._look_closer(start, stride)
+            both = both.looked(both.table.window(start, stride) & new[:, None])
+            self.evidence = looked_closer(both, start, stride, self.target)
             have = len(self.evidence.lines)
-
-    @property
-    @QUIETLY
-    def _bars(self) -> Array:
-        """The bars that other lines may have in each window of the first, (windows, outputs).
-
-        They may bend more than the first does, but noise is alike along all of them.
-        """
-        seen = self.evidence.witnesses.at(np.index_exp[:, 0])
-        return np.asarray(seen.rounding + BENT * (seen.truncation + seen.kink))
-
-    @property
-    @QUIETLY
-    def _sharpest(self) -> tuple[int, int]:
-        """First rung and stride of the window that is sharpest for a typical output."""
-        bars = self._bars / self._bars.min(axis=0)
-        bars = bars[:, np.isfinite(bars).all(axis=0)]
-        if not bars.size:
-            return int(self.question.noise.pilots.first.max()), WIDE
-        trial, seen = np.median(bars, axis=1).argmin(), self.evidence.witnesses
-        start, end = int(seen.start[trial, 0, 0]), int(seen.end[trial, 0, 0])
-        return start, (end - start) // 2
-
-    def _look_closer(self, start: int, stride: int) -> None:
-        """Look through shorter windows along lines with far longer error bars than the others.
-
-        They cross kinks. If a claim is refused, a bar that is short compared with its error is
-        enough.
-        """
-        for shorter in CLOSER:
-            best = self.evidence.best
-            enough = WORSE * np.maximum(np.min(best.bar, axis=0), self.target)
-            off = np.where(
-                refused_by(self.evidence)[0], np.abs(self.evidence.residual[0]) / WORSE, 0.0
-            )
-            closest = self.evidence.witnesses.take(self.evidence.witnesses.start.argmax(axis=0))
-            kinks = closest.too_long & ~(best.bar <= np.fmax(enough, off))
-            worse = kinks.any(axis=1)
-            if not worse.any() or not self.question.affordable:
-                break
-            closer = self.evidence.table.window(start + shorter, stride)
-            self.evidence = self.evidence.looked(closer & worse[:, None])
 
     # --- what it proves ---------------------------------------------------------------------------
 

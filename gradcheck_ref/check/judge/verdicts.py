@@ -8,8 +8,8 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
+from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.jumps import jump_near
-from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line

@@ -19,10 +19,11 @@ from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
+from gradcheck_ref.check.judge.steps import sharpest_pair
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.dithered import Dithered
-from gradcheck_ref.check.measure.ladder import GOLDEN, rung_at, steps_at
+from gradcheck_ref.check.measure.ladder import rung_at, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, LEFT_IF_FITTED, PASS, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
@@ -67,16 +68,6 @@ RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
 # rung, as long as slopes change by less than this part, squared. Rungs below the spacing of x are
 # none, but FEWEST_RUNGS are always measured.
 LONGEST, ALIKE_FARTHER, FEWEST_RUNGS = -7, 0.03, 6
-
-# Where the change of the slopes from rung to rung has risen, and then collapses, by more than
-# truncation can, the steps are within one stair. Noise is told up to where the change is WORSE
-# times the least.
-COLLAPSED, WORSE = 1e3, 100.0
-
-# The truncation of two slopes is alike: the product of both is so many times the mean square of
-# their change, by the power of the step. Where f has kinks at random places (1), that is an
-# integral over these places.
-SHARED = {4: 1.0, 2: 4.2, 1: 5.0}
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
 # few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
@@ -194,29 +185,11 @@ class Group:
         largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
         moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
         self.weight = output_weights(moved) / largest
-        steps = steps_at(np.array(rungs))[1:]
-        change = np.mean((np.diff(slopes, axis=0) * self.weight) ** 2, axis=(1, 2))
-        change = change + self._floor(steps[:, None]).mean(axis=1)
-        change = np.where(np.isfinite(change), change, np.inf)
-        # A dip between two larger ones is chance: three lines may agree.
-        change[1:-1] = np.fmax(change[1:-1], np.fmin(change[:-2], change[2:]))
-        # Steps where the change has first risen, and then collapses, are within one stair of f, if
-        # f itself moves less there, too. Behind a kink it moves as much.
-        risen = change[1:-1] > np.minimum.accumulate(change)[:-2]
-        size = np.mean((slopes * self.weight) ** 2, axis=(1, 2))
-        still = size[3:] < size[1:-2] / 2
-        within = np.flatnonzero(risen & still & (change[2:] < change[1:-1] / COLLAPSED))
-        known = slice(within[0] + 2 if within.size else None)
-        change, steps = change[known], steps[known]
-        noise, bend, power = balance(steps, change)
-        averaged = Z / math.sqrt(MANY * self.weight.size)
-        expected = averaged * noise / steps**2 + SHARED[power] * bend * steps**power
-        best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
-        # The two chords behind a change have the noise of two steps.
-        self.level = noise / (1 + GOLDEN**-2)
-        self.first, self.smooth = rungs[best], power == max(SHARED)
-        self.bend = SHARED[power] * bend * float(steps[best]) ** power
-        return bool(np.isfinite(change).any())
+        floor = self._floor(steps_at(np.array(rungs))[1:, None]).mean(axis=1)
+        pair = sharpest_pair(rungs, slopes * self.weight, floor, MANY * self.weight.size)
+        if pair:
+            self.first, self.level, self.bend, self.smooth = pair
+        return pair is not None
 
     @QUIETLY
     def _useful_rungs(self) -> list[int]:
@@ -417,35 +390,6 @@ class Group:
             )
             found.append(each)
         return worst(found)
-
-
-@QUIETLY
-def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
-    """Fit noise and truncation: cost = noise / step^2 + bend x step^power.
-
-    The fit has the maximum likelihood for a cost that varies like a mean of squares. The power is 4
-    for a smooth f, and 2 or 1 where f has kinks. Returns noise, bend and power.
-    """
-    known = np.isfinite(cost) & (cost > 0)
-    # Stairs are no white noise at steps that are shorter than they are.
-    # A single cost may be small by chance.
-    pairs = (cost[:-1] + cost[1:]) / 2 if cost.size > 1 else cost
-    known &= (cost <= WORSE * pairs.min()) | (np.arange(cost.size) < pairs.argmin())
-    if not known.any():
-        return 0.0, 0.0, 4
-    steps, cost = steps[known], cost[known]
-    factors = np.append(0.0, 2.0 ** np.arange(-20, 3, 0.25))
-    noise = factors[:, None, None] * (cost * steps**2).min()
-    best = math.inf, 0.0, 0.0, 4
-    for power in (4, 2, 1):
-        bend = factors[None, :, None] * (cost / steps**power).min()
-        expected = noise / steps**2 + bend * steps**power
-        unlikely = np.sum(cost / expected + np.log(expected), axis=2)
-        unlikely[~np.isfinite(unlikely)] = np.inf
-        i, j = np.unravel_index(int(np.argmin(unlikely)), unlikely.shape)
-        one = float(unlikely[i, j]), float(noise[i, 0, 0]), float(bend[0, j, 0]), power
-        best = min(best, one, key=lambda fit: fit[0])
-    return best[1:]
 
 
 def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
