@@ -209,7 +209,10 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     reach = np.minimum(units / 4, leaves(witnesses) / CLEARLY**3)
     reach = np.where(noise.changed, 0.0, reach)
-    return np.asarray((longest >= np.maximum(CLEARLY * shortest, reach)) & ~noise.rounded)
+    # Nor one so small that its dtype has few digits there.
+    size = witnesses.size.max(axis=(0, 1))
+    rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))
+    return np.asarray((longest >= np.maximum(CLEARLY * shortest, reach)) & ~rounded)
 
 
 def leaves(witnesses: Witnesses) -> Array:

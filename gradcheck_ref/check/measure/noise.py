@@ -123,14 +123,10 @@ class Noise:
 
     @property
     def rounded(self) -> Array:
-        """Which outputs have fewer digits than their dtype; with less than three, it is a count.
-
-        But not if they are too small for their dtype, which has fewer digits there.
-        """
+        """Which outputs have fewer digits than their dtype; with less than three, it is a count."""
         step = np.where(self.common > 0, self.common, self.stairs)
         digits = (100 * step <= np.abs(self.ask.here)) & self.changed
-        small = self.changed & (self.pilots.size < self.ask.outputs.smallest_normal)
-        return np.where(step > 0, digits, self.short) | small
+        return np.where(step > 0, digits, self.short)
 
     @property
     def digits(self) -> int:
