@@ -35,6 +35,7 @@ DECIMAL = {"1e-5": 1e-5, "1": 1.0, "1e5": 1e5}
 
 # Smooth functions of which a claim depends on last bits, which decimal units change.
 LAST_BIT = {
+    "step_at_its_jump": "in other units lines find one of two wrong entries, which is no pattern",
     "cube": "one bug is a difference quotient with a step of 1e-12, which is mostly noise",
     "exponential": "one bug is rounded to float16, and named by its bits",
     "dot_product_attention": "one bug is rounded to float16, and named by its bits",

@@ -15,6 +15,9 @@ from gradcheck_ref.check.results import FAIL
 # The rungs from 1e-8 units on, each 18 times closer to x.
 NEAREST = np.arange(36, 61, 6)
 
+# The evaluations for one line, and one that is always kept; they come on top of the others.
+NEAREST_COST = 2 * len(NEAREST) + 1
+
 # Two slopes beside each other, those that differ least, bear a claim out if both are within this
 # part of it, and within so many times what they differ by, and what truncation and so many
 # roundings of f leave.
@@ -37,7 +40,7 @@ def right_nearest(evidence: Evidence) -> Array:
     off = off.max(axis=1, initial=0.0)
     lines = np.argsort(-off)[: np.count_nonzero(off)]
     right = np.zeros(loud.shape, bool)
-    with budget.apart(2 * NEAREST.size + 1):
+    with budget.apart(NEAREST_COST):
         right[lines[:1]] = _borne_out(evidence, lines[:1])
     if (right & loud).any():
         right[lines[1:]] = _borne_out(evidence, lines[1:])

@@ -15,6 +15,7 @@ from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.evidence import Evidence, axes, refused_by, whole_entries
 from gradcheck_ref.check.judge.localise import find_by_signs, halve
 from gradcheck_ref.check.judge.looks import Looks
+from gradcheck_ref.check.judge.nearest import NEAREST_COST
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.regions import regions, zero_regions
 from gradcheck_ref.check.judge.steps import axes_of, looked_first, settled
@@ -50,7 +51,7 @@ def budget(size: int, max_evaluations: int | None) -> int:
         return max_evaluations
     each = BESIDE + MOST_EACH * size
     most = max(each, FEWEST) if size <= AXES_IN_DOUBT else max(2 * size - 1, NAMING)
-    return min(most, MOST)
+    return min(most, MOST - NEAREST_COST)
 
 
 def usual_cost(size: int) -> int:

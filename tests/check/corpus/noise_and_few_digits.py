@@ -425,7 +425,9 @@ ROWS = [
     # Noise allows few of their slopes to be told from those of another branch.
     program("float32", 10, "no chain rule", want="pass unsure", hides="fail unsure"),
     program("float32", 11, "doubled", want="pass unsure", hides="fail unsure"),
-    *(program(kind, 3, "times n", inside="bfloat16") for kind in ("smooth", "kinks")),
+    # wrong today: in other units right ones are unsure at every fourth seed.
+    *(program(kind, 3, "times n", inside="bfloat16", not_as="x 2^-17")
+      for kind in ("smooth", "kinks")),
     Row("sums in any order", sums_in_any_order, normal(0, 20, 8), of_sums,
         wrong={"a row lost": changed(of_sums, first=0)}, check=check_vjp),
     Row(
