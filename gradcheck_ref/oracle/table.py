@@ -191,7 +191,7 @@ def vector_table(kind: str) -> Message:
         "result": words("valid", "invalid", "acceptable"),
         **inputs,
     }
-    more = {**ASKED[kind].optional, **EXPECTED[kind], "reimplements": text("the id it replaces")}
+    more = {**ASKED[kind].optional, **EXPECTED[kind]}
     if kind != "verdict":
         more["refused"] = plain("true", {"const": True}, lambda given: given is True)
     return Message(keys, more, closed=True)

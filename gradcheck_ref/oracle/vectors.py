@@ -1,15 +1,14 @@
-"""Read the frozen vectors: all releases, as if they were one."""
+"""Read the frozen vectors."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from gradcheck_ref.oracle.generate.layout import OPEN, PUBLISHED, merged, read
+from gradcheck_ref.oracle.generate.layout import RELEASE, read
 from gradcheck_ref.oracle.table import ASKED, EXPECTED, IN_WORDS, KINDS
 
-RELEASES = (*PUBLISHED, OPEN)  # a later one continues the ids, and its words count
-VERSION = RELEASES[-1]
+VERSION = RELEASE
 
 
 @dataclass(frozen=True)
@@ -48,23 +47,12 @@ class Vector:
 
 @cache
 def load_file(kind: str) -> dict[str, Any]:
-    """Read all questions of one kind, each group once, from all releases.
-
-    If releases word a rule or a note differently, the last one counts.
-    The return value is shared: do not write into it.
-    """
-    releases = [read(release, kind) for release in RELEASES]
-    notes = {flag: note for file in releases for flag, note in file["notes"].items()}
-    return {
-        **releases[-1],
-        "count": sum(file["count"] for file in releases),
-        "notes": dict(sorted(notes.items())),
-        "groups": merged(group for file in releases for group in file["groups"]),
-    }
+    """Read the file of one kind. It is shared: do not write into it."""
+    return read(kind)
 
 
 def load_vectors(*kinds: str) -> Iterator[Vector]:
-    """Read the vectors of some kinds, or of all, without those that were replaced.
+    """Read the vectors of some kinds, or of all.
 
     Yields
     ------
@@ -93,14 +81,11 @@ def _vectors(kind: str) -> tuple[Vector, ...]:
 
 def vectors_of(file: dict[str, Any]) -> list[Vector]:
     """Return the vectors of a file's content, in the order of their numbers."""
-    groups = file["groups"]
-    replaced = {test.get("reimplements") for group in groups for test in group["tests"]}
     found = []
-    for group in groups:
+    for group in file["groups"]:
         shared = {key: value for key, value in group.items() if key != "tests"}
-        tests = (test for test in group["tests"] if test["id"] not in replaced)
-        found += [vector_of(file["kind"], {**shared, **test}) for test in tests]
-    return sorted(found, key=lambda vector: int(vector.id.rpartition("-")[2]))
+        found += [vector_of(file["kind"], {**shared, **test}) for test in group["tests"]]
+    return found
 
 
 def vector_of(kind: str, fields: dict[str, Any]) -> Vector:

@@ -1,4 +1,4 @@
-"""Write the files of the open release: ``python -S -m generate``, from the folder above."""
+"""Write the files of the release: ``python -S -m generate``, from the folder above."""
 
 from .files import all_files
 from .layout import FOLDER

@@ -7,16 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from .edges import Row, edge_rows
-from .escalate import EXTREME_TOLERANCE
 from .layout import Vector, arranged, file_of, flat, shape
 from .numbers import CLEAR, UndecidedError, exact, finite, is_double, text, texts, ulps
 from .rules import RULES, Decision, RefusedError, Rule
-from .stencil import FOUR_AXES
 
 HEADER = "Two gradients and a rule with its tolerances. How large is the error, and are they close?"
-NOTES = {"FourAxes": FOUR_AXES, "ExtremeTolerance": EXTREME_TOLERANCE}
-
-
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 FIRST_OF_TEN = [2.0] + [1.0] * 9
 COMMON = [
@@ -195,7 +190,7 @@ NUDGES = (Fraction(-1, 2**2000), Fraction(1, 2**2000))
 
 def compare_vectors() -> Vector:
     """Compute the file of this kind."""
-    return file_of("compare", HEADER, NOTES, [_group(rule, _rows(rule)) for rule in RULES])
+    return file_of("compare", HEADER, [_group(rule, _rows(rule)) for rule in RULES])
 
 
 def _rows(rule: Rule) -> Iterator[Row]:

@@ -112,9 +112,12 @@ def _binary(chance: Random, most: int = 6) -> float:
 
 def _number(chance: Random) -> float:
     """Draw any number."""
-    if chance.random() < 0.6:
+    kind, sign = chance.random(), chance.choice((1, -1))
+    if kind < 0.6:
         return _binary(chance)
-    return chance.choice((1, -1)) * chance.uniform(1, 10) * 10.0 ** chance.randint(-6, 6)
+    if kind < 0.65:  # whole, and its square is beyond 64 bits
+        return sign * float(chance.randint(5 * 10**9, 10**15))
+    return sign * chance.uniform(1, 10) * 10.0 ** chance.randint(-6, 6)
 
 
 def _tolerance(chance: Random, usual: float) -> float:
@@ -134,7 +137,7 @@ def _near_one(chance: Random) -> float:
 def _compare(chance: Random, rule: Rule) -> Vector:
     if chance.random() < 0.12:
         return _odd_comparison(chance, rule)
-    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 16, 17, 130))
+    count = chance.choice((1, 1, 2, 2, 3, 4, 5, 6, 16, 17, 130, 300))
     rtol, atol = _tolerance(chance, rule.rtol), _tolerance(chance, rule.atol)
     if rule.name == "jax":  # which takes 1e-7 for an rtol of 0, as NumPy's tests do
         rtol = rtol or rule.rtol
@@ -145,13 +148,16 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     )
     left_out = rule.floor is not None and chance.random() < 0.25
     floor = 0.0 if left_out else floor
-    numeric = [_number(chance) for _ in range(count)]
+    scale = 2.0 ** chance.choice((*(0,) * 12, -665, 665))
+    numeric = [_number(chance) * scale for _ in range(count)]
+    atol, floor = atol * scale, floor and floor * scale
     if chance.random() < 0.3:
         numeric[chance.randrange(count)] = 0.0
     times = count if rule.name == "jax" else 1
     norm = math.sqrt(sum(v * v for v in numeric))
     analytic = list(numeric)
-    off = chance.choice(([chance.randrange(count)], range(count), chance.sample(range(count), 1)))
+    several = chance.sample(range(count), min(count, 4))
+    off = chance.choice((several[:1], several, range(count)))
     together = _near_one(chance)
     for k in off:
         y, near = numeric[k], _near_one(chance)
@@ -253,7 +259,7 @@ def _weighted(chance: Random) -> Vector:
         return stencil.refused(chance.choice(stencil.REFUSED), [1.0, -2.0])
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
-    shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 8, 16, 17)))
+    shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 8, 16, 17, 100)))
     fs = tuple(_polynomial(chance) for _ in range(math.prod(shape)))
     if chance.random() < 0.7:  # small samples: their rounding hides no step
         fs = tuple(_beside(x, f) for f in fs)
@@ -302,12 +308,14 @@ def _whole(chance: Random) -> Vector:
     row = whole.straight_or_cubic(
         f"drawn {chance.random()}",
         chance.choice((1.0, 2.0, -1.0, 1.0625, 1.0 + 2.0 ** -chance.randint(5, 20))),
-        chance.choice((2, 2, 3, 5, 8, 20)),
+        chance.choice((2, 2, 3, 5, 8, 20, 130)),
         curve=chance.choice((0.0, 0.125, 0.5)),
         noise=chance.choice((0.0, 0.125, 0.5)),
         scale=10.0 ** chance.randint(-30, 30),
         steps=chance.choice(((0.25, 0.0625), (1e-3, 1e-2), (0.5, 0.125))),
     )
+    if len(row.lines) > 2 and chance.random() < 0.2:
+        row = whole.one_claim_is_zero(row.said, row, chance.randrange(len(row.lines)))
     return whole.vector_for(row)
 
 

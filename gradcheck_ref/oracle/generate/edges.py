@@ -57,6 +57,7 @@ SUM_RULES = ("reference", "numpy", "torch", "warp", "jax")
 BY_ENTRY = (*SUM_RULES, "cs231n-max", "cs231n-sum", "cs231n-unguarded", "hips", "ceres")
 MANY = 17  # more than a screen shows, and more than an unrolled loop handles
 LARGE = 128  # more than a sample tests, or one register holds
+PLENTY = 289  # more than a byte counts; its root is a whole number
 
 # Pairs of shapes that fit if one of them is repeated or reshaped.
 MISFITS = (
@@ -67,6 +68,7 @@ MISFITS = (
 INF, NAN, TINY = math.inf, math.nan, 5e-324
 EVERY, SCALE, TWIN = ("EveryEntry",), ("OwnScale",), ("Twin",)
 GIVEN, NUMBER, SUBNORMAL = ("GivenTolerance",), ("OneNumber",), ("Subnormal",)
+FAR, WHOLE = ("ExtremeScale",), ("WholeNumbers",)
 
 
 def edge_rows(rule: Rule) -> Iterator[Row]:
@@ -82,7 +84,8 @@ def edge_rows(rule: Rule) -> Iterator[Row]:
     yield from _shapes(rule)
     yield from _infinities(rule)
     yield from ONE_RULE.get(rule.name, ())
-    yield from _small(rule)
+    yield from _of_any_size(rule)
+    yield from _plenty(rule)
     yield from _deep(rule)
     yield from _four_axes(rule)
     yield from _extreme(rule)
@@ -245,15 +248,38 @@ def _infinities(rule: Rule) -> Iterator[Row]:
     yield Row("0 against NaN", [0.0], [NAN], ("NaN",))
 
 
-def _small(rule: Rule) -> Iterator[Row]:
-    """Entries below 1: no error is relative to 1, or to something that is at least 1."""
+def _of_any_size(rule: Rule) -> Iterator[Row]:
+    """Entries below and far above 1: no error is relative to 1, or to something at least 1."""
     if rule.name == "scipy":
         return
-    edge = EDGES[rule.name]
-    for size in (0.125, 2.0**-20):
+    edge, sizes = EDGES[rule.name], [(0.125, SCALE), (2.0**-20, SCALE), (6e9, WHOLE)]
+    sizes += [(2.0**k, FAR) for k in (-330, 330)]
+    if rule.name in BY_ENTRY:  # the squares in a norm leave the range of a double
+        sizes += [(2.0**k, FAR) for k in (-665, 665)]
+    for size, flags in sizes:
         said = f"for {size:.3g}"
-        yield Row(f"within {said}", [size * edge.near], [size], SCALE, QUARTER, 0.0, 0.0)
-        yield Row(f"beyond {said}", [size * edge.far], [size], SCALE, QUARTER, 0.0, 0.0)
+        yield Row(f"within {said}", [size * edge.near], [size], flags, QUARTER, 0.0, 0.0)
+        yield Row(f"beyond {said}", [size * edge.far], [size], flags, QUARTER, 0.0, 0.0)
+
+
+def _plenty(rule: Rule) -> Iterator[Row]:
+    """More entries than fixed buffers hold; several of them are off, all beyond the first 64."""
+    flags, places, ones = ("ManyEntries",), (70, 101, 150, PLENTY - 1), [1.0] * PLENTY
+    if rule.name in BY_ENTRY:
+        edge, r = EDGES[rule.name], _rtol(rule, PLENTY)
+        near = [edge.near if k in places else 1.0 for k in range(PLENTY)]
+        yield Row(f"four of {PLENTY} are off, and within", near, ones, flags, r, 0.0, 0.0)
+        said = f"four of {PLENTY} are off, the last is beyond"
+        yield Row(said, [*near[:-1], edge.far], ones, flags, r, 0.0, 0.0)
+        return
+    off, root = [2.0 if k in places else 1.0 for k in range(PLENTY)], math.sqrt(PLENTY)
+    for said, allowed in (("1.5", 1.5), ("2.5", 2.5)):  # a 2-norm of 2
+        said = f"four of {PLENTY} are off by 1, allowed are {said}"
+        if rule.name == "scipy":
+            yield Row(said, off, ones, flags, None, allowed)
+        else:
+            yield Row(f"{said}, by atol", off, ones, flags, 0.0, allowed / root)
+            yield Row(f"{said}, by rtol", off, ones, flags, allowed / root, 0.0)
 
 
 def _deep(rule: Rule) -> Iterator[Row]:
@@ -387,7 +413,7 @@ def _sizes() -> Iterator[Row]:
     """Test the tolerance for arrays of many sizes, each at its tie and an ulp beyond."""
     unit = 2.0**-6
     for shape in (
-        *((count,) for count in (1, 2, 3, 5, 7, 8, 9, 12, 16, 33)),
+        *((count,) for count in (1, 2, 3, 5, 7, 8, 9, 12, 16, 33, PLENTY)),
         *((1, 5), (5, 1), (3, 4), (2, 2, 2), (4, 1, 2)),
     ):
         count = math.prod(shape)
@@ -567,6 +593,8 @@ ONE_RULE: dict[str, list[Row]] = {
             0.5 + 2.0**-26),
         Row("a norm of 17, beyond by what float32 cannot tell", [1.5 + 2.0**-25] + [1.0] * 16,
             [1.0] * 17, TWIN, None, 0.5 + 2.0**-26),
+        Row("9e9 against 3e9, within", [9e9], [3e9], WHOLE, None, 7e9),
+        Row("9e9 against 3e9, beyond", [9e9], [3e9], WHOLE, None, 5e9),
         Row("one number, within", 1.125, 1.0, NUMBER, None, 0.25),
         Row("one number, beyond", 1.5, 1.0, NUMBER, None, 0.25),
         Row("a matrix: all its entries count", [[4.0, 1.0], [1.0, 5.0]], [[1.0] * 2] * 2,

@@ -30,18 +30,6 @@ HEADER = (
     "difference is made central, and then five-point (with h and h/2), but each only where the "
     "slope before disagrees with the claim. Which order is reached, and which slope?"
 )
-EXTREME_TOLERANCE = (
-    "TOLERANCE",
-    "A tolerance or a floor is above 10 or 1e300, or 0 beside the smallest error there is.",
-    "Tolerances are cut to a range, or a small number is added to them.",
-)
-NOTES = {
-    "ExtremeTolerance": EXTREME_TOLERANCE,
-    "ExtremeScale": ("RANGE",
-        "Slopes are far below or above 1.",
-        "A small number is added to the tolerance, or large slopes are taken for infinite."),
-}  # fmt: skip
-
 ORDERS: list[Any] = [1, 2, 4]
 OFFSETS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
@@ -150,6 +138,7 @@ EDGES: list[Edge] = [  # claims on both sides of every edge
     ),
 ]
 FAINT = Row("x / 2^100", lambda x: x / 2**100, 0.25, 0.0625, 2.0**-100)
+FAINTER = Row("x / 2^665", lambda x: x / 2**665, 0.25, 0.0625, 2.0**-665)
 STEEPEST = Row("2^1000 x", lambda x: x * 2**1000, 0.25, 0.0625, 2.0**1000)
 WIDE, SCALE = ("ExtremeTolerance",), ("ExtremeScale",)
 EXTREMES: list[Edge] = [  # for both kinds of step
@@ -158,9 +147,9 @@ EXTREMES: list[Edge] = [  # for both kinds of step
     (LINE, 200.0, "within atol 256", 0.0, 256.0, WIDE),
     (LINE, -300.0, "beyond atol 256", 0.0, 256.0, WIDE),
     (LINE, 1e290, "within atol 1e300", 0.0, 1e300, WIDE),
-    (FAINT, 2.0**-100, "the truth, rtol 1/4", 0.25, 0.0, SCALE),
-    (FAINT, 1.5 * 2.0**-100, "beyond rtol 1/4", 0.25, 0.0, SCALE),
-    (FAINT, 0.0, "0, beyond rtol 1/4", 0.25, 0.0, SCALE),
+    *((row, row.truth, "the truth, rtol 1/4", 0.25, 0.0, SCALE) for row in (FAINT, FAINTER)),
+    *((row, 1.5 * row.truth, "beyond rtol 1/4", 0.25, 0.0, SCALE) for row in (FAINT, FAINTER)),
+    *((row, 0.0, "0, beyond rtol 1/4", 0.25, 0.0, SCALE) for row in (FAINT, FAINTER)),
     (STEEPEST, 1.125 * 2.0**1000, "within rtol 1/4", 0.25, 0.0, SCALE),
     (STEEPEST, 1.5 * 2.0**1000, "beyond rtol 1/4", 0.25, 0.0, SCALE),
 ]
@@ -201,7 +190,7 @@ def escalate_vectors() -> Vector:
             ("nominal", "exact rational; TVM's check_numerical_grads", list(_nominal())),
         )
     ]
-    return file_of("escalate", HEADER, NOTES, groups)
+    return file_of("escalate", HEADER, groups)
 
 
 def _taken() -> Iterator[Vector]:

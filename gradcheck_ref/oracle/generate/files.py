@@ -1,8 +1,8 @@
-"""All vectors, computed again, and the files of those that are not published yet."""
+"""All vectors, computed again."""
 
 from .compare import compare_vectors
 from .escalate import escalate_vectors
-from .layout import OPEN, canonical
+from .layout import RELEASE, canonical
 from .numbers import with_all_digits
 from .stencil import stencil_vectors
 from .verdict import verdict_vectors
@@ -11,7 +11,7 @@ from .whole import whole_vectors
 
 @with_all_digits
 def all_files() -> dict[str, str]:
-    """Compute every vector, find the published ones, and write the files of the open release.
+    """Compute every vector.
 
     Returns
     -------
@@ -20,4 +20,4 @@ def all_files() -> dict[str, str]:
     """
     kinds = [stencil_vectors(), compare_vectors(), escalate_vectors(), verdict_vectors()]
     kinds.append(whole_vectors())
-    return {f"{OPEN}/{kind['kind']}.json": canonical(kind) for kind in kinds}
+    return {f"{RELEASE}/{kind['kind']}.json": canonical(kind) for kind in kinds}

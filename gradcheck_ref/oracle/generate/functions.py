@@ -351,6 +351,11 @@ FAR_OUT = (
     ("inputs about 1e7",
         *at("product", [[2.5e7], [-1.5e7]], [1e7, 3e7], upstream=[[1.0, -1.0], [0.5, 2.0]])),
 )  # fmt: skip
+WHOLE_NUMBERS = (
+    ("whole numbers about 6e9", *at("square", [6e9, -7e9, 5e9], upstream=[3.0, -2.0, 4.0])),
+    ("whole numbers about 5e9",
+        *at("product", [[6e9], [-4e9]], [5e9, 7e9], upstream=[[1.0, -2.0], [3.0, 2.0]])),
+)  # fmt: skip
 # Where a similar function, or a formula that holds for one point, has another gradient.
 ELSEWHERE_ROWS: tuple[tuple[Any, ...], ...] = (
     ("relu", [1.0, -0.5, 0.75], [7.5, -8.0, 120.0]),
@@ -397,7 +402,7 @@ ELSEWHERE_ROWS: tuple[tuple[Any, ...], ...] = (
 ELSEWHERE = tuple(
     at(name, *inputs, upstream=upstream) for name, upstream, *inputs in ELSEWHERE_ROWS
 )
-EXTREME = (65536.0, 1e30, 1e-30)
+EXTREME = (65536.0, 1e30, 1e-30, 1e200, 1e-200)
 WEIGHED_FAR = tuple(
     at(name, *named(name).points[0].inputs, upstream=mapped(partial(mul, w), upstream))
     for name, upstream in (
@@ -405,7 +410,8 @@ WEIGHED_FAR = tuple(
         ("sine", [1.0, -3.0, 0.5, 2.0]),
         ("logsumexp", -3.0),
         ("determinant", 1.0),
-        ("matmul", [[1.0, -0.5, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]]),
+        # No entry of its gradients cancels: a sum of such weights would leave what is rounded.
+        ("matmul", [[1.0, -0.75, 0.25], [2.0, 1.0, -1.0], [0.5, 0.75, -2.0]]),
     )
     for w in EXTREME
 )

@@ -1,9 +1,7 @@
-"""The layout of a vector file: releases, ids, notes on flags, one test per line.
+"""The layout of a vector file: ids, notes on flags, one test per line.
 
-A release is a folder of files, one for each kind. Once it is published, it never changes. The
-generator compares the computed tests with the published ones: a published test keeps its id, and
-all others form the open release, with the next numbers. So a new test may be put wherever it
-belongs. A test that differs from a published one only in ``within`` or in its flags replaces it.
+A release is a folder with a file for each kind. ``v1`` is published: its files never change, and a
+test compares their digests. A new test needs a new release, beside it.
 """
 
 import json
@@ -12,68 +10,40 @@ from pathlib import Path
 from typing import Any
 
 Vector = dict[str, Any]
-Notes = dict[str, tuple[str, str, str]]  # (class, description, effect) of each new flag
 FORMAT_VERSION = 1
-PUBLISHED = ("v1", "v1.1", "v1.2")
-OPEN = "v1.3"
-REPLACED = ("within", "flags")  # a test that differs from a published one only in these replaces it
+RELEASE = "v1"
 FOLDER = Path(__file__).parents[1] / "vectors"
+NOTES = Path(__file__).with_name("notes.json")  # of every kind, on every flag
 
 
-def file_of(kind: str, header: str, notes: Notes, groups: Iterable[Vector]) -> Vector:
-    """Put the tests of a kind that are not published yet into one file, and number them.
-
-    The file has notes only on its new flags; published flags have theirs already. A published test
-    that is no longer computed stops the generator.
-    """
-    known = published(kind)
-    before = [read(release, kind) for release in PUBLISHED]
-    explained = {flag: note for file in before for flag, note in file["notes"].items()}
-    for flag, note in notes.items():
-        explained[flag] = dict(zip(("class", "description", "effect"), note, strict=True))
-    count, used, new = sum(file["count"] for file in before), set[str](), []
-    for group in merged(groups):
-        tests = []
-        for test in group["tests"]:
-            test = {**test, "flags": sorted(test["flags"])}
-            old = known.pop(key_of(group, test), None)
-            if old is None or any(old.get(key) != test.get(key) for key in REPLACED):
-                count += 1
-                replaces = {"reimplements": old["id"]} if old else {}
-                tests.append({"id": f"{kind}-{count:03}", **test, **replaces})
-                used |= set(test["flags"])
-        if tests:
-            new.append({**group, "tests": tests})
-    lost = sorted(test["id"] for test in known.values())
-    assert not lost, f"published, and no longer computed: {lost[:5]}"
+def file_of(kind: str, header: str, groups: Iterable[Vector]) -> Vector:
+    """Put the tests of a kind into one file, and number them, each group once."""
+    found, count = merged(groups), 0
+    for group in found:
+        said = set[str]()
+        for number, test in enumerate(group["tests"]):
+            count += 1
+            flags = sorted(test["flags"])
+            group["tests"][number] = {"id": f"{kind}-{count:04}", **test, "flags": flags}
+            assert test["description"] not in said, f"twice in {group['group']}: {test}"
+            said.add(test["description"])
+    used = {flag for group in found for test in group["tests"] for flag in test["flags"]}
+    notes = json.loads(NOTES.read_text(encoding="utf-8"))[kind]
+    assert used == set(notes), f"flags without a note, or notes without a flag: {used ^ set(notes)}"
     return {
         "format_version": FORMAT_VERSION,
         "kind": kind,
         "header": header,
-        "count": sum(len(group["tests"]) for group in new),
-        "notes": {flag: explained[flag] for flag in sorted(used)},
-        "groups": new,
+        "count": count,
+        "notes": notes,
+        "groups": found,
     }
 
 
-def published(kind: str) -> dict[str, Vector]:
-    """Return every test of a kind that is published and not replaced, by its content."""
-    groups = [group for release in PUBLISHED for group in read(release, kind)["groups"]]
-    return {key_of(group, test): test for group in groups for test in group["tests"]}
-
-
-def read(release: str, kind: str) -> Vector:
-    """Read the file of one kind and one release, unchanged; a kind may be newer than a release."""
-    if not (FOLDER / release / f"{kind}.json").exists():
-        return {"count": 0, "notes": {}, "groups": []}
-    found: Vector = json.loads((FOLDER / release / f"{kind}.json").read_text(encoding="utf-8"))
+def read(kind: str) -> Vector:
+    """Read the file of one kind, unchanged."""
+    found: Vector = json.loads((FOLDER / RELEASE / f"{kind}.json").read_text(encoding="utf-8"))
     return found
-
-
-def key_of(group: Vector, test: Vector) -> str:
-    """Return the question and the answer of a test as text."""
-    left_out = ("id", "reimplements", *REPLACED)
-    return _text([group["group"], sorted((k, v) for k, v in test.items() if k not in left_out)])
 
 
 def merged(groups: Iterable[Vector]) -> list[Vector]:

@@ -29,29 +29,6 @@ HEADER = (
     "A function is sampled at x - 2h, x - h, x, x + h, x + 2h. Which difference quotient do these "
     "samples give?"
 )
-LARGE_PLACE = (
-    "RANGE",
-    "x is very large, and so is the step.",
-    "Sound arguments are refused, or a place is held against a fixed step.",
-)
-FOUR_AXES = (
-    "SHAPE",
-    "An array has four axes, and every one of its entries and axes matters.",
-    "Only two or three axes are read, held against others, or told.",
-)
-EXTREME_UPSTREAM = (
-    "RANGE",
-    "The upstream gradient is 65536, 1e30 or 1e-30, or more: beyond half or single precision.",
-    "Weights are cut to a range, flushed to 0, or kept in fewer bits.",
-)
-NOTES = {
-    "FourAxes": FOUR_AXES,
-    "ExtremeUpstream": EXTREME_UPSTREAM,
-    "NonfiniteUpstream": ("NONFINITE",
-        "An element of the upstream gradient is NaN or infinite.",
-        "The element is left out, and a number is told."),
-}  # fmt: skip
-
 OFFSETS = (-2, -1, 0, 1, 2)
 EPS = Fraction(sys.float_info.epsilon)
 
@@ -250,8 +227,8 @@ FORMULAS = (
 def stencil_vectors() -> Vector:
     """Compute the file of this kind."""
     groups = [_group(formula, _tests(formula)) for formula in FORMULAS]
-    # The others follow it: if a program keeps the last upstream gradient, they show it.
-    return file_of("stencil", HEADER, NOTES, [_upstream_group(), *groups])
+    # Others follow it: if a program keeps the last upstream gradient, they show it.
+    return file_of("stencil", HEADER, [*groups[:3], _upstream_group(), *groups[3:]])
 
 
 def _tests(formula: Formula) -> list[Vector]:
@@ -447,7 +424,8 @@ WEIGHTED += [
     for shape in FOUR
     for x, h in ((1.5, 0.25), (-0.375, 0.0625))
 ]  # fmt: skip
-EXTREMES = (65536.0, 1e30, 1e-30)
+EXTREMES = (65536.0, 1e30, 1e-30, 1e200, 1e-200)
+LARGEST, SMALLEST = Fraction(10) ** 306, Fraction(1, 10**290)  # of a weighted value
 WEIGHTED += [
     Weighted(f"x and 3 x at {text(x)}, weights {text(u)} and {text(-3 * u)}",
         (lambda v: v, lambda v: 3 * v), (u, -3 * u), x, 0.25, None, ("ExtremeUpstream",))
@@ -473,6 +451,19 @@ WEIGHTED += [
         ("NaN on both sides", only_where(lambda x: x == 1.5, lambda x: x)),
     )
     for u in ((2.0, -3.0), (1e30, 1.0))
+]  # fmt: skip
+WEIGHTED += [  # more outputs than fixed buffers hold
+    Weighted(f"outputs {' by '.join(map(str, shape))}",
+        tuple(partial(mul, k % 5 + 1) for k in range(math.prod(shape))),
+        tuple((-1) ** k * (k % 7 + 2) / 4 for k in range(math.prod(shape))), 1.5, 0.25, shape,
+        ("ManyEntries",))
+    for shape in ((100,), (10, 13), (260,))
+]  # fmt: skip
+WEIGHTED += [
+    Weighted(f"4e9 x and 3e9 x at 3, weights 5e9 and {text(u)}",
+        (partial(mul, 4 * 10**9), partial(mul, 3 * 10**9)), (5e9, u), 3.0, 1.0, None,
+        ("WholeNumbers",))
+    for u in (7e9, -9e9)
 ]  # fmt: skip
 
 
@@ -511,13 +502,15 @@ def weighted_vector(row: Weighted) -> Vector:
     behind, ahead = (list(map(Fraction, values[k])) for k in (1, 3))
     step = Fraction(places[3]) - Fraction(places[1])
     weights = list(map(Fraction, row.upstream))
+    weighted = [abs(u * v) for side in (behind, ahead) for u, v in zip(weights, side, strict=True)]
+    if not all(v == 0 or SMALLEST < v < LARGEST for v in weighted):
+        raise UndecidedError(f"{row.said}: to weight first leaves the range of a double")
     rises = [u * (a - b) for u, a, b in zip(weights, ahead, behind, strict=True)]
     slope = sum(rises, Fraction(0)) / step
     # Weighting before subtracting rounds each term for its weight, the step, the division and the
     # last difference, and n - 1 times in its sum: n + 3 times, each time by half an epsilon. To
     # subtract first rounds as often, and at the size of the differences, which is less.
-    sizes = (abs(u) * (abs(a) + abs(b)) for u, a, b in zip(weights, ahead, behind, strict=True))
-    within = EPS * (4 + len(weights)) * sum(sizes, Fraction(0)) / step
+    within = EPS * (4 + len(weights)) * sum(weighted, Fraction(0)) / step
     taken = abs(slope) * abs(step / (2 * Fraction(row.h)) - 1) > 2 * within
     ignored = not all(map(math.isfinite, flat(values)))
     flags = {"StepTaken": taken, "IgnoredSample": ignored}

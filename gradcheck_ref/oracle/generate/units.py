@@ -12,7 +12,7 @@ from typing import Any
 
 from . import compare
 from .edges import Row
-from .layout import OPEN, PUBLISHED, Vector, flat, mapped, merged, read
+from .layout import Vector, flat, mapped, read
 from .numbers import finite, text
 from .rules import RULES
 
@@ -48,13 +48,10 @@ def with_every_trap(groups: Collection[str], chance: Random) -> Iterator[Vector]
 
 
 def frozen(kind: str) -> Iterator[Vector]:
-    """Yield the vectors of a kind, of all releases and not replaced, with the keys of the group."""
-    releases = (read(release, kind) for release in (*PUBLISHED, OPEN))
-    groups = merged(group for release in releases for group in release["groups"])
-    replaced = {test.get("reimplements") for group in groups for test in group["tests"]}
-    for group in groups:
+    """Yield the vectors of a kind, with the keys of the group."""
+    for group in read(kind)["groups"]:
         shared = {key: value for key, value in group.items() if key != "tests"}
-        yield from ({**shared, **test} for test in group["tests"] if test["id"] not in replaced)
+        yield from ({**shared, **test} for test in group["tests"])
 
 
 def _kind_of(group: str) -> str:

@@ -12,7 +12,6 @@ from .dual import Dual
 from .functions import EVEN, FUNCTIONS, LESS, LONGEST, UNEVEN, Function, Nested, Point, named
 from .layout import Vector, arranged, file_of, flat, mapped, shape
 from .numbers import finite, rounded, text, texts
-from .stencil import EXTREME_UPSTREAM, FOUR_AXES
 
 HEADER = (
     "The loss is sum(upstream * function(inputs)). Is the claimed gradient right: within rtol of "
@@ -20,32 +19,6 @@ HEADER = (
     "entry by more than ten times rtol of the largest true entry of the same input's gradient, or "
     "are not finite there. Integer inputs are constants, their claim is null."
 )
-NOTES = {
-    "FourAxes": FOUR_AXES,
-    "ExtremeUpstream": EXTREME_UPSTREAM,
-    "Elsewhere": ("RANGE",
-        "The function is steep, nearly flat, or in another of its pieces.",
-        "A similar function, such as ReLU6 for ReLU, or a formula that holds for one point."),
-    "TightTolerance": ("TOLERANCE",
-        "rtol is 1e-9, which a difference with a fixed step does not reach.",
-        "The error of the estimate is taken for an error of the claim."),
-    "OtherUnits": ("RANGE",
-        "The inputs are around 1e-8, 1e-5, 1e5, 1e7 or 1e8: the same function in other units.",
-        "A step of a fixed length is too long, or vanishes against x."),
-    "SmallGradient": ("RANGE",
-        "The gradient is small beside the value of the function.",
-        "At a short step rounding hides the slope."),
-    "DomainEdge": ("RANGE",
-        "The domain of the function ends near x.",
-        "A step that leaves the domain, or is as long as x."),
-    "NearKink": ("KINK",
-        "A kink is near x, but not at it.",
-        "A long step that crosses the kink, or a refusal."),
-    "LowPrecision": ("PRECISION",
-        "The function computes in float32 or float16; the claim is of the exact function.",
-        "At a short step the function does not move, or in stairs."),
-}  # fmt: skip
-
 RTOL = 1e-6
 RTOLS = (1e-2, 1e-3, 1e-4, 1e-5, 1e-8)
 SIDE = Fraction(1, 10**40)
@@ -65,14 +38,18 @@ def verdict_vectors() -> Vector:
     groups += [_group(f, _misshapen(f, f.points[0])) for f in map(named, functions.SHAPED)]
     groups += [_group(f, _odd_zeros(f, point)) for f, point in functions.WITH_ZEROS]
     groups += [_group(f, _weighed(f, point)) for f, point in functions.WEIGHED]
-    groups += [_group(f, _at_a_place(f, p, said, "OneNumber")) for said, f, p in functions.NUMBERS]
-    groups += [_group(f, _at_a_place(f, p, said, "LargePlace")) for said, f, p in functions.FAR_OUT]
+    for flag, places in (
+        ("OneNumber", functions.NUMBERS),
+        ("LargePlace", functions.FAR_OUT),
+        ("WholeNumbers", functions.WHOLE_NUMBERS),
+    ):
+        groups += [_group(f, _at_a_place(f, p, said, flag)) for said, f, p in places]
     groups += [_group(f, _elsewhere(f, p, {"Elsewhere"})) for f, p in functions.ELSEWHERE]
     groups += [_group(f, _elsewhere(f, p, {"ExtremeUpstream"})) for f, p in functions.WEIGHED_FAR]
     groups += [_group(f, _deep(f, point)) for f, point in functions.DEEP]
     groups += _hard_groups()
     groups += [_group(f, _in_turn(f, *points)) for f, *points in functions.IN_TURN]
-    return file_of("verdict", HEADER, NOTES, groups)
+    return file_of("verdict", HEADER, groups)
 
 
 def _hard_groups() -> Iterator[Vector]:
@@ -120,8 +97,9 @@ def _hard(function: Function, point: Point, flag: str, rtol: float) -> Iterator[
 
 
 def _tests(function: Function, turn: Iterator[int]) -> Iterator[Vector]:
+    name = "scaled point" if "Scale" in function.flags else "point"
     for number, point in enumerate(function.points, start=1):
-        where = f"point {number}: " if len(function.points) > 1 else ""
+        where = f"{name} {number}: " if len(function.points) > 1 else ""
         claims = _at_a_kink if function.kinks else _claims
         for said, flags, claim, result in claims(function, point, turn):
             yield vector_for(where + said, {*flags, *function.flags}, point, claim, result)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -16,30 +16,6 @@ HEADER = (
     "slope along each line is given. How large is the error of the whole gradient, beside the "
     "gradient, and how sure is the square of that?"
 )
-NOTES = {
-    "Noise": ("NOISE",
-        "The samples have noise, which is another one at each step.",
-        "Squares at one step are taken, so the noise counts as an error of the claim."),
-    "Truncation": ("STENCIL",
-        "The function is not straight along the lines.",
-        "A one-sided slope, or one step for both."),
-    "BelowZero": ("NOISE",
-        "The mean of the products is negative, so the error is told as 0.",
-        "The root of a negative number, or of its size."),
-    "FewLines": ("SHAPE",
-        "There are two or three lines: one less than their number matters.",
-        "The mean square of the deviations is divided by the number of lines."),
-    "OtherUnits": ("RANGE",
-        "The values are far below or above 1.",
-        "A floor is added, or small errors are taken for 0."),
-    "NonfiniteSample": ("NONFINITE",
-        "A sample is NaN or infinite.",
-        "The line is left out, and a number is told."),
-    "BadArgument": ("ARGUMENT",
-        "One line, claims of 0 alone, or steps that are equal, 0 or not finite.",
-        "A number without a meaning instead of a refusal."),
-}  # fmt: skip
-
 Line = tuple[float, tuple[float, float, float, float]]  # claim; behind and ahead at both steps
 
 
@@ -94,6 +70,12 @@ def _rows() -> Iterator[Row]:
         )
         said, steps = f"the short step first, {name}", (1e-3, 1e-2)
         yield straight_or_cubic(said, factor, 8, ("Truncation",), curve=0.5, steps=steps)
+    for count in (130, 300):
+        said = f"{count} lines, noise of 1/8, doubled"
+        yield straight_or_cubic(said, 2.0, count, ("ManyLines",), noise=0.125)
+    for factor, name in ((1.0, "right"), (2.0, "doubled")):
+        row = straight_or_cubic("", factor, 8, curve=0.125)
+        yield one_claim_is_zero(f"one claim is 0, the others are {name}", row, 2)
     yield straight_or_cubic("all zero", 0.0, 8, ("BadArgument",))
     yield straight_or_cubic("one line", 2.0, 1, ("BadArgument",))
     yield Row("no line", (0.25, 0.0625), [], ("BadArgument",))
@@ -116,6 +98,12 @@ def _rows() -> Iterator[Row]:
         )
 
 
+def one_claim_is_zero(said: str, row: Row, at: int) -> Row:
+    """Claim 0 for one line, along which f rises."""
+    lines = [(0.0 if k == at else claim, values) for k, (claim, values) in enumerate(row.lines)]
+    return replace(row, said=said, lines=lines, flags=("ZeroClaim",))
+
+
 def _with(values: tuple[float, ...], at: int, value: float) -> tuple[float, float, float, float]:
     a, b, c, d = (value if k == at else v for k, v in enumerate(values))
     return a, b, c, d
@@ -130,7 +118,7 @@ def whole_vectors() -> Vector:
         "source": "exact rational; roots with 60 digits",
         "tests": [vector_for(row) for row in _rows()],
     }
-    return file_of("whole", HEADER, NOTES, [group])
+    return file_of("whole", HEADER, [group])
 
 
 def vector_for(row: Row) -> Vector:
