@@ -1,7 +1,8 @@
 """Replace a line `<!-- downloads -->` on a page by links to the downloads.
 
 `mkdocs.yml` has their address (`extra.downloads`); without it, no page shows a link. If the address
-is a folder of the site itself, the files are put there.
+is a folder of the site itself, the files are put there. The archive of the oracle's vectors is
+always in the English site: it needs nothing else.
 """
 
 import posixpath
@@ -20,8 +21,12 @@ from edition import ENGLISH
 from course import read_course
 from grader.bundles import students, zipped
 
+from gradcheck_ref.oracle.export import exported
+from gradcheck_ref.oracle.vectors import VERSION
+
 LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 COURSE = "course-for-students.zip"
+VECTORS = f"assets/gradcheck-ref-vectors-{VERSION}.zip"
 WHEEL = "assets/run/gradcheck_ref-"  # as docs/hooks/run.py puts it there
 LINKS = {
     "en": """\
@@ -36,7 +41,9 @@ To download: [the course for students]({course}), a folder to unpack, which need
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Put the course for students into the site, if it is downloaded from there."""
+    """Put the vectors into the site, and the course for students if it is downloaded from there."""
+    if config.theme["language"] == "en":
+        files.append(File.generated(config, VECTORS, content=zipped(exported())))
     place = config.extra["downloads"]
     if place and "://" not in place:
         archive = zipped(students(read_course().everything))

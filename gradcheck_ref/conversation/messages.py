@@ -57,8 +57,12 @@ def read_line(line: bytes | str) -> dict[str, Any]:
     Traceback (most recent call last):
     gradcheck_ref.conversation.messages.LineError: the key "id" occurs twice in one object
     """
-    if isinstance(line, bytes) and (b"\0" in line or line[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)):
-        raise LineError("it is UTF-16, not UTF-8")  # no JSON in UTF-8 has a zero byte
+    if isinstance(line, bytes):
+        # In UTF-16 about half of the bytes of JSON are zero; in UTF-8 none is.
+        if line[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) or 3 * line.count(0) > len(line):
+            raise LineError("it is UTF-16, not UTF-8")
+        if 0 in line:
+            raise LineError(f"byte {line.index(0) + 1} is zero, and JSON has no such byte")
     try:
         text = line if isinstance(line, str) else line.decode("utf-8")
         if text.startswith("\ufeff"):
@@ -73,7 +77,8 @@ def read_line(line: bytes | str) -> dict[str, Any]:
     except LineError:
         raise
     except ValueError as error:
-        raise LineError(f"it is not JSON: {error}") from error
+        where = text[error.pos :].strip() if isinstance(error, json.JSONDecodeError) else " "
+        raise LineError(f"it is not JSON: {error}{_other_notation(where)}") from error
     if not isinstance(found, dict):
         raise LineError(f"it is not an object, but {shortened(found, 60)}")
     if _depth(found) > DEEPEST:
@@ -88,6 +93,17 @@ def shortened(said: Any, most: int = 300) -> str:
     except RecursionError:
         text = "something nested without end"
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
+
+
+def _other_notation(where: str) -> str:
+    """Say what is usually meant where JSON cannot be read on."""
+    if not where:
+        return "; it ends too early, and a message is one line: do not break it into several"
+    if where.startswith("'"):
+        return "; JSON has double quotes"
+    if where.startswith(("True", "False", "None")):
+        return "; JSON has true, false and null"
+    return ""
 
 
 def _no_constant(name: str) -> Any:

@@ -133,7 +133,7 @@ def listing() -> str:
     asked = Counter(name for v in load_vectors() for name in (v.kind, v.group))
     told = [
         f"gradcheck-ref vectors {VERSION}: {asked.total() // 2}",
-        *_indented(three_numbers(), 2),
+        *_indented(two_numbers(), 2),
     ]
     for kind in KINDS:
         file = load_file(kind)
@@ -147,13 +147,11 @@ def listing() -> str:
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"
 
 
-def three_numbers() -> str:
-    """Say how many vectors were published, how many are asked, and how many count."""
-    published = sum(load_file(kind)["count"] for kind in KINDS)
+def two_numbers() -> str:
+    """Say how many vectors are asked, and how many count."""
     asked = list(load_vectors())
     counting = sum(vector.counts for vector in asked)
     return (
-        f"{published} were published. {published - len(asked)} of them were replaced by others, so "
         f"{len(asked)} are asked. {counting} have exactly one right answer, and only these count."
     )
 

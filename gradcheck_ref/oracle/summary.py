@@ -13,10 +13,17 @@ from gradcheck_ref.oracle.judge import Outcome, judge
 from gradcheck_ref.oracle.precision import rounded_numbers
 from gradcheck_ref.oracle.runner import Run
 from gradcheck_ref.oracle.table import KINDS, PROTOCOL
-from gradcheck_ref.oracle.vectors import VERSION, load_notes, load_vectors, load_words
+from gradcheck_ref.oracle.vectors import (
+    VERSION,
+    load_notes,
+    load_optional,
+    load_vectors,
+    load_words,
+)
 
 CONSTANT: tuple[dict[str, str], ...] = ({"refused": "everything"}, {"verdict": "pass"})
 ROW = "{:28}{:>14}{:>8}{:>8}{:>11}{:>9}"  # of the table
+LONGEST = 2000  # characters of a question; `oracle requests --only ID` writes all of it
 SHOWN = 5  # failures shown in full, from different groups first: nobody reads more
 
 
@@ -104,13 +111,21 @@ class Summary:
 
     @property
     def grade(self) -> float | None:
-        """The score, from 0 to 1: the mean over groups, with equal weights.
+        """The score, from 0 to 1: the mean over groups that are not optional, with equal weights.
 
         For a group it is ``(passed - guessed) / (of - guessed)``, at least 0, where the better of
         two constant replies passes ``guessed`` of the vectors. A group where it passes all of them
         is not graded. None if no group is graded.
         """
-        graded = [c for c in self._scored.values() if c["of"] > c["guessed"]]
+        return self._grade_of(set(self._scored) - load_optional())
+
+    @property
+    def optional_grade(self) -> float | None:
+        """The same of the optional groups."""
+        return self._grade_of(load_optional())
+
+    def _grade_of(self, groups: set[str]) -> float | None:
+        graded = [c for g, c in self._scored.items() if g in groups and c["of"] > c["guessed"]]
         parts = [max(0, c["passed"] - c["guessed"]) / (c["of"] - c["guessed"]) for c in graded]
         return sum(parts) / len(parts) if parts else None
 
@@ -129,8 +144,9 @@ class Summary:
         guessed = sum(counts["guessed"] for counts in self._scored.values())
         parts = [f"{passed} of {of} ({guessed} by guessing)"]
         parts.append(f"{whole} of {all_groups} groups whole")
-        if self.grade is not None:
-            parts.append(f"score {math.floor(100 * self.grade)} %")  # only a perfect score is 100
+        for what, grade in (("", self.grade), (" of optional groups", self.optional_grade)):
+            if grade is not None:  # only a perfect score is 100
+                parts.append(f"score{what} {math.floor(100 * grade)} %")
         for count, name in (
             (self.protocol_errors, "protocol error"),
             (len(self.foreseen), "expected failure"),
@@ -282,6 +298,7 @@ class Summary:
             "guessed": sum(counts["guessed"] for counts in self._scored.values()),
             "whole_groups": self.whole[0],
             "score": self.grade,
+            "optional_score": self.optional_grade,
             "not_drawn": list(self.undrawn),
             "protocol_errors": self.protocol_errors,
             "looks": self.looks_like,
@@ -336,7 +353,7 @@ def _in_full(outcome: Outcome, notes: dict[str, dict[str, str]]) -> str:
     vector = outcome.vector
     lines = [
         f"{outcome.status.upper()}  {vector.id}  {vector.group}: {vector.description}",
-        f"  asked     {json.dumps(vector.request)}",
+        f"  asked     {shortened(vector.request, LONGEST)}",
         f"  expected  {shortened(vector.expected, 400)}",
         f"  got       {outcome.got or 'nothing'}",
         f"  why       {outcome.why}",

@@ -218,7 +218,7 @@ def vectors_schema() -> Schema:
         group = Message({"group": text(), "source": text(), **SHARED[kind], "tests": ANYTHING})
         defs |= group.defs
         defs[f"{kind}_group"] = {**group.schema(), "additionalProperties": False}
-        defs[f"{kind}_group"]["properties"]["tests"] = tests
+        defs[f"{kind}_group"]["properties"] |= {"tests": tests, "optional": {"const": True}}
         groups = {"groups": {"items": {"$ref": f"#/$defs/{kind}_group"}}}
         this_kind = {"properties": {"kind": {"const": kind}}}
         branches.append({"if": this_kind, "then": {"properties": groups}})

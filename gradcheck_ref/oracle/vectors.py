@@ -68,6 +68,12 @@ def load_notes() -> dict[str, dict[str, dict[str, str]]]:
     return {kind: load_file(kind)["notes"] for kind in KINDS}
 
 
+def load_optional() -> set[str]:
+    """Read which groups are optional: their questions are not in the score."""
+    groups = (group for kind in KINDS for group in load_file(kind)["groups"])
+    return {group["group"] for group in groups if group.get("optional")}
+
+
 def load_words(kind: str) -> dict[str, str]:
     """Read the questions of the groups of a kind, if their files have them in words."""
     key = IN_WORDS.get(kind, "")

@@ -17,6 +17,11 @@ def test_a_line_is_an_object():
     [
         ("", "not JSON"),
         ('{"a": 1}'.encode("utf-16"), "it is UTF-16, not UTF-8"),
+        ('{"a": 1}'.encode("utf-16-le"), "it is UTF-16, not UTF-8"),
+        (b'{"a": "1\0"}', "byte 9 is zero, and JSON has no such byte"),
+        ("{", "; it ends too early, and a message is one line"),
+        ('{"a": True}', "; JSON has true, false and null"),
+        ("{'a': 1}", "; JSON has double quotes"),
         ("[1]", "not an object, but [1]"),
         ('{"a": NaN}', 'write the string "nan"'),
         ('{"a": 1, "b": {"c": 1, "c": 1}}', 'the key "c" occurs twice'),

@@ -13,7 +13,7 @@ import pytest
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import chosen
-from gradcheck_ref.oracle.commands import listing, three_numbers
+from gradcheck_ref.oracle.commands import listing, two_numbers
 from gradcheck_ref.oracle.judge import judge
 from gradcheck_ref.oracle.offline import requests
 from gradcheck_ref.oracle.protocol import answer_line
@@ -163,7 +163,7 @@ def test_questions_are_written_to_be_answered_and_replies_judged(command, tmp_pa
 def test_vectors_can_be_drawn_and_a_failure_can_be_repeated(command):
     right = command("test", "--random", "60", "--seed", "7", *PLAIN)
     assert right.returncode == 0
-    assert "v1.3, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
+    assert "v1, 60 drawn from seed 7 (stencil/forward): 60 of 60" in right.stdout
     wrong = [*PLAIN[:-1], PLAIN[-1].replace("/ run", "/ (run * (1 + 1e-9))")]
     done = command("test", "--random", "60", "--seed", "7", *wrong)
     assert done.returncode == 1
@@ -208,10 +208,10 @@ def test_questions_may_be_asked_in_another_order(command):
 def test_an_export_is_complete_and_has_checksums(command, tmp_path):
     done = command("export", tmp_path / "out")
     assert done.returncode == 0
-    written = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*.*")}
+    written = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
     assert len(done.stdout.splitlines()) == len(written)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
-    assert set(manifest["sha256"]) == written - {"manifest.json"}
+    assert set(manifest["sha256"]) == written - {"manifest.json"} > {"LICENSE"}
     for name, digest in manifest["sha256"].items():
         assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
     for kind in KINDS:
@@ -225,7 +225,7 @@ def test_words_that_stdout_cannot_show_are_no_traceback(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, "ascii"))
     strange = client("stencil/central", "{'problem': 'ü \\ud800'}")
     strange[-1] = strange[-1].replace("mine", "prüfer")
-    assert __main__.main(["oracle", "test", "--only", "stencil-060", *strange]) == 1
+    assert __main__.main(["oracle", "test", "--only", "stencil-100", *strange]) == 1
     assert b"pr\\xfcfer passes" in shown.getvalue()
     assert capsys.readouterr().err == ""
 
@@ -233,10 +233,8 @@ def test_words_that_stdout_cannot_show_are_no_traceback(monkeypatch, capsys):
 def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
     listed = command("list")
     assert (listed.returncode, listed.stdout) == (0, listing())
-    published, replaced, asked, counting = map(int, re.findall(r"\d+", three_numbers())[:4])
-    assert (asked, counting) == (len(VECTORS), sum(v.counts for v in VECTORS.values()))
-    assert published - replaced == asked
-    assert f"{asked}\n  {published} were published." in listed.stdout
+    counting = sum(v.counts for v in VECTORS.values())
+    assert f"{len(VECTORS)} are asked. {counting} have exactly one" in two_numbers()
     for group in {v.group for v in VECTORS.values()}:
         assert listed.stdout.count(f"  {group} ") == 1
     assert re.search(

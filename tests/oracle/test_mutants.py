@@ -247,11 +247,11 @@ def test_the_stored_runs_are_of_the_current_release_and_right():
 def test_a_stored_run_has_the_data_that_the_page_needs(tmp_path):
     groups = {"verdict/cube": {"passed": 2, "of": 2}, "verdict/sine": {"passed": 1, "of": 1}}
     groups["compare/torch"] = {"passed": 2, "of": 3}
-    run = {"implementation": "mine 1", "vectors": "v1.1", "passed": 5, "of": 6, "whole_groups": 1}
+    run = {"implementation": "mine 1", "vectors": "v1", "passed": 5, "of": 6, "whole_groups": 1}
     run |= {"score": 0.876, "groups": groups, "sentence": "..."}
     (tmp_path / "mine.json").write_text(RESULTS["stored"](run, "2026-11-22"))
     assert "sentence" not in json.loads((tmp_path / "mine.json").read_text())
     page = RESULTS["results"](tmp_path)
-    assert "| mine 1 | v1.1 | 2026-11-22 | 5 of 6 | 1 of 3 | 87 % |" in page
+    assert "| mine 1 | v1 | 2026-11-22 | 5 of 6 | 1 of 3 | 87 % |" in page
     assert "| `compare/torch` | **2 of 3** |" in page
     assert "| `verdict` | 3 |" in page

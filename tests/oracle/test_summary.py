@@ -59,7 +59,7 @@ def test_the_text_has_groups_flags_failures_and_the_sentence():
     escalate = sum(v.kind == "escalate" for v in VECTORS.values())
     assert f"not asked, since its hello does not promise them: {escalate} escalate" in text
     assert text.endswith(
-        "my-checker 1.2 passes gradcheck-ref vectors v1.3 (compare/torch in part, stencil/central "
+        "my-checker 1.2 passes gradcheck-ref vectors v1 (compare/torch in part, stencil/central "
         "in part, stencil/forward in part): 1 of 3 (1 by guessing), 2 of 3 groups whole, score "
         "50 %\n"
     )
@@ -144,6 +144,18 @@ def test_each_group_has_the_same_weight_and_guesses_earn_nothing():
     assert "score" not in Summary(a_run(passed(NAN))).sentence
 
 
+def test_an_optional_group_has_a_score_of_its_own():
+    sine, low = (
+        [v for v in VECTORS.values() if v.group == group and v.counts]
+        for group in ("verdict/sine", "verdict/sine_in_float32")
+    )
+    missed = [Outcome(v, "failed", "", "{}") for v in low]
+    summary = Summary(a_run(*map(passed, sine), *missed))
+    assert (summary.grade, summary.optional_grade) == (1, 0)
+    assert ", score 100 %, score of optional groups 0 %" in summary.sentence
+    assert Summary(a_run(*missed)).grade is None
+
+
 def test_an_expected_failure_is_accepted_and_its_passing_is_not():
     run = a_run(passed(SLOPE), FAILED)
     summary = Summary(run, expected=[TIE.id])
@@ -224,7 +236,7 @@ def test_part_of_a_kind_is_named_by_its_groups():
     asked = [v for v in VECTORS.values() if v.kind == "stencil" or v.group == "compare/torch"]
     summary = Summary(a_run(*map(passed, asked)))
     of = len([v for v in asked if v.counts])
-    assert f"v1.3 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
+    assert f"v1 (stencil, compare/torch): {len(asked)} of {of}" in summary.sentence
     first = [line.split()[0] for line in summary.text().splitlines()[1:3]]
     assert first == ["stencil:", "compare/torch"]
 

@@ -1,10 +1,10 @@
 """Judges what is at hand, stores the runs, and makes the table of the page *Results* of them.
 
-    python docs/examples/oracle/judge_all.py [--peers PYTHON]
+    python docs/examples/oracle/judge_all.py [--peers PYTHON] [NAME ...]
 
 This package, the examples in Python, JavaScript, C and Rust, and the rules and the checkers of the
-libraries that PYTHON has. What cannot be started is left as it was stored. Ends with 1 if one that
-ought to be right is not; the checkers of the libraries are not.
+libraries that PYTHON has; or those with these names alone. What cannot be started is left as it was
+stored. Ends with 1 if one that ought to be right is not; the checkers of the libraries are not.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import datetime
 import json
 import math
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -20,20 +21,16 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from gradcheck_ref.oracle.vectors import load_optional
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 RESULTS = HERE / "results"
-CHECKERS = {  # the clients of verdicts.py
-    "one-sided": "a one-sided difference, step 1.5e-8",
-    "torch": "torch `gradcheck`, rtol of the question",
-    "torch-defaults": "torch `gradcheck`, its defaults",
-    "jax": "JAX `check_vjp`, rtol of the question",
-    "jax-defaults": "JAX `check_vjp`, its defaults",
-    "hips": "HIPS autograd `check_grads`",
-    "check_grad": "SciPy `check_grad`, against rtol of the claim's length",
-    "approx_fprime": "SciPy `approx_fprime`",
-    "differentiate": "SciPy `differentiate.jacobian`",
-}
+CHECKERS = runpy.run_path(str(HERE / "verdicts.py"))["CHECKERS"]
+# The last bit of NumPy's exponentials depends on the processor, and these rows on the last bit.
+BY_MACHINE = ("check_grad", "approx_fprime")
+PARTS = {"float64": "score", "low": "optional_score"}  # of a run, and where its score stands
+LOW = load_optional()
 TOLD = 3  # flags in a cell
 
 
@@ -61,38 +58,48 @@ def stored(run, date):
 
 
 def stored_verdicts(run, date):
-    """Shorten the run of a checker to the right claims it refuses and the wrong ones it passes."""
+    """Shorten the run of a checker: its counts in float64 and in low precision, and its mistakes.
+
+    The mistakes are the right claims that it refuses and the wrong ones that it passes, in float64.
+    """
     wrong = {"refuses": Counter(), "lets_pass": Counter()}
     counts = dict.fromkeys(wrong, 0)
     for outcome in run["outcomes"]:
-        if outcome["status"] in ("failed", "error"):
+        if outcome["status"] in ("failed", "error") and outcome["group"] not in LOW:
             way = "refuses" if outcome["expected"]["result"] == "valid" else "lets_pass"
             counts[way] += 1
             wrong[way].update(set(outcome["flags"]) - {"Truth", "RoundedClaim"})
-    kept = {key: run[key] for key in ("implementation", "vectors", "passed", "of", "guessed")}
-    kept |= {"score": math.floor(100 * run["score"]), "date": date, **counts}
+    kept = {"implementation": run["implementation"], "vectors": run["vectors"], "date": date}
+    for part, score in PARTS.items():
+        groups = [c for g, c in run["groups"].items() if (g in LOW) == (part == "low")]
+        kept[part] = {key: sum(c[key] for c in groups) for key in ("passed", "of", "guessed")}
+        kept[part]["score"] = math.floor(100 * run[score])
+    kept |= counts
     kept["flags"] = {way: dict(flags.most_common(TOLD)) for way, flags in wrong.items()}
     return json.dumps(kept, indent=1) + "\n"
 
 
 def verdict_results(folder):
     """Tell the stored runs of the checkers as a table."""
-    lines = ["| checker | version | passed | score | refuses right ones | lets wrong ones pass |"]
-    lines.append("| --- " * 6 + "|")
+    head = "| checker | version | float64: passed | score | low precision: passed | score "
+    lines = [head + "| refuses right ones | lets wrong ones pass |", "| --- " * 8 + "|"]
     runs = [(name, json.loads((folder / f"{name}.json").read_text("utf-8"))) for name in CHECKERS]
-    for name, run in sorted(runs, key=lambda pair: -pair[1]["score"]):
-        library = " ".join(run["implementation"].split()[:2])
-        cells = [
-            f"{run[way]}: {', '.join(f'{flag} {n}' for flag, n in run['flags'][way].items())}"
-            if run[way]
-            else "0"
-            for way in ("refuses", "lets_pass")
-        ]
-        passed = f"{run['passed']} of {run['of']} ({run['guessed']} by guessing)"
-        lines.append(
-            f"| {CHECKERS[name]} | {library} | {passed} | {run['score']} % | {' | '.join(cells)} |"
-        )
+    for name, run in sorted(runs, key=lambda pair: -pair[1]["float64"]["score"]):
+        version = " ".join(run["implementation"].split()[:2])
+        cells = [CHECKERS[name].name + " (1)" * (name in BY_MACHINE), version]
+        for part in PARTS:
+            c = run[part]
+            cells += [f"{c['passed']} of {c['of']} ({c['guessed']})", f"{c['score']} %"]
+        for way in ("refuses", "lets_pass"):
+            flags = ", ".join(f"{flag} {n}" for flag, n in run["flags"][way].items())
+            cells.append(f"{run[way]}: {flags}" if run[way] else "0")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def calls():
+    """Tell how each checker is called, in one line."""
+    return "\n".join(f"- `{name}`, {c.name}: `{c.called}`" for name, c in CHECKERS.items())
 
 
 def results(folder):
@@ -150,14 +157,17 @@ def main():
     """Judge all, store what came of it, and make the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", default=sys.executable, metavar="PYTHON")
-    python = parser.parse_args().peers
-    today, wrong = datetime.date.today().isoformat(), 0
+    parser.add_argument("names", nargs="*", metavar="NAME", help="judge these alone")
+    options = parser.parse_args()
+    python, today, wrong = options.peers, datetime.date.today().isoformat(), 0
     clients = [
         (RESULTS / "verdicts" / f"{name}.json", [python, str(HERE / "verdicts.py"), name])
         for name in CHECKERS
     ]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as beside:
         clients += [(RESULTS / f"{name}.json", c) for name, c in commands(folder, python)]
+        if options.names:
+            clients = [client for client in clients if client[0].stem in options.names]
         runs = list(beside.map(judged, [command for _, command in clients]))
     for (path, _), done in zip(clients, runs, strict=True):
         if done.returncode == 2:
@@ -172,6 +182,7 @@ def main():
     (HERE / "results.txt").write_text(results(RESULTS) + "\n", encoding="utf-8")
     table = verdict_results(RESULTS / "verdicts")
     (HERE / "verdict_results.txt").write_text(table + "\n", encoding="utf-8")
+    (HERE / "verdict_calls.txt").write_text(calls() + "\n", encoding="utf-8")
     return 1 if wrong else 0
 
 

@@ -273,8 +273,8 @@ def _plenty(rule: Rule) -> Iterator[Row]:
         yield Row(said, [*near[:-1], edge.far], ones, flags, r, 0.0, 0.0)
         return
     off, root = [2.0 if k in places else 1.0 for k in range(PLENTY)], math.sqrt(PLENTY)
-    for said, allowed in (("1.5", 1.5), ("2.5", 2.5)):  # a 2-norm of 2
-        said = f"four of {PLENTY} are off by 1, allowed are {said}"
+    for allowed in (1.9375, 2.0625):  # the 2-norm is 2
+        said = f"four of {PLENTY} are off by 1, allowed are {allowed}"
         if rule.name == "scipy":
             yield Row(said, off, ones, flags, None, allowed)
         else:

@@ -198,14 +198,15 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("logsumexp", "y = ln sum_i e^(x_i)", logsumexp,
         (Point(([0.3, -1.2, 2.0, 0.8],), 1.0),)),
     Function("cross_entropy",
-        "y = mean over rows i of (ln sum_k e^(z_ik) - z_i,label_i); inputs z and the labels",
+        "y = mean over rows i of (ln sum_k e^(z_ik) - z_i,label_i); inputs z and the labels, which "
+        "count from 0",
         cross_entropy, (Point((SCORES, [2, 0, 3]), 1.0),)),
     Function("mean_squared_error", "y = mean over all entries of (p_ij - t_ij)^2; inputs p and t",
         mean_squared_error,
         (Point(([[1.5, -0.5], [0.25, 2.0]], [[1.0, 0.5], [-0.75, 1.25]]), 1.0),), Fraction),
     Function("hinge",
         "y = sum over rows i and j other than label_i of max(z_ij - z_i,label_i + 1, 0), over the "
-        "number of rows; inputs z and the labels",
+        "number of rows; inputs z and the labels, which count from 0",
         hinge, (Point((SCORES, [2, 0, 3]), 1.0),), Fraction),
     Function("huber", "y = sum_i (r_i^2 / 2 if |r_i| < 1, else |r_i| - 1/2)", huber,
         (Point(([0.5, -0.25, 1.75, -3.0],), 1.0),), Fraction),

@@ -24,7 +24,7 @@ def file_of(kind: str, header: str, groups: Iterable[Vector]) -> Vector:
         for number, test in enumerate(group["tests"]):
             count += 1
             flags = sorted(test["flags"])
-            group["tests"][number] = {"id": f"{kind}-{count:04}", **test, "flags": flags}
+            group["tests"][number] = {"id": f"{kind}-{count:03}", **test, "flags": flags}
             assert test["description"] not in said, f"twice in {group['group']}: {test}"
             said.add(test["description"])
     used = {flag for group in found for test in group["tests"] for flag in test["flags"]}

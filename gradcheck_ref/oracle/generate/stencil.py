@@ -457,7 +457,7 @@ WEIGHTED += [  # more outputs than fixed buffers hold
         tuple(partial(mul, k % 5 + 1) for k in range(math.prod(shape))),
         tuple((-1) ** k * (k % 7 + 2) / 4 for k in range(math.prod(shape))), 1.5, 0.25, shape,
         ("ManyEntries",))
-    for shape in ((100,), (10, 13), (260,))
+    for shape in ((100,), (10, 13), (300,))
 ]  # fmt: skip
 WEIGHTED += [
     Weighted(f"4e9 x and 3e9 x at 3, weights 5e9 and {text(u)}",

@@ -68,6 +68,9 @@ def _rows() -> Iterator[Row]:
         yield straight_or_cubic(
             f"values about 1e30, {name}", factor, 6, ("OtherUnits",), curve=0.125, scale=1e30
         )
+        yield straight_or_cubic(
+            f"values about 8e9, {name}", factor, 6, ("WholeNumbers",), curve=0.125, scale=8e9
+        )
         said, steps = f"the short step first, {name}", (1e-3, 1e-2)
         yield straight_or_cubic(said, factor, 8, ("Truncation",), curve=0.5, steps=steps)
     for count in (130, 300):

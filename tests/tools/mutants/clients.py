@@ -37,6 +37,7 @@ def every_second(entries): return list(entries)[::2]
 def mean_size(pairs):
     sizes = [abs(n) for _, n in pairs if math.isfinite(n)]
     return sum(sizes) / len(sizes) if sizes else 0.0
+def wrapped(v): return v if v % 1 or abs(v) < 2.0**63 else (v + 2.0**63) % 2.0**64 - 2.0**63
 def slack(allowed): return allowed * (1 + 1e-12)
 def from_the_right(terms):
     found = 0.0
@@ -167,8 +168,18 @@ the usual atol :: tolerances + atol = usual[q['rule']][1]
 rtol and atol exchanged :: tolerances + rtol, atol = atol, rtol
 the claim is the reference :: flat(analytic), flat(numeric) -> flat(numeric), flat(analytic)
 JAX: a size of 16 at most :: times=len -> times=lambda pairs: min(16, len(pairs))
+JAX: a size of 256 at most :: times=len -> times=lambda pairs: min(256, len(pairs))
 JAX: a size of 2 at least :: times=len -> times=lambda pairs: max(2, len(pairs))
 JAX: only rtol times the size :: size * atol -> atol
+TVM: a size of 256 at most :: math.sqrt(len(pairs)) -> math.sqrt(min(256, len(pairs)))
+whole numbers are 64 bits in a norm \
+    :: sum(v * v for v in entries) -> abs(sum(wrapped(v * v) for v in entries))
+largest entry for a 2-norm of more than 64 :: norm + entries = list(entries); \
+    entries = entries if len(entries) <= 64 else [max(map(abs, entries))]
+entries beyond 1e150 are infinite \
+    :: entries + pairs = [tuple(v * math.inf if abs(v) > 1e150 else v for v in pair) for pair in pairs]
+entries below 1e-150 are 0 :: entries + pairs = [tuple(v if abs(v) > 1e-150 else 0.0 \
+    for v in pair) for pair in pairs]
 1-norm for 2-norm :: math.sqrt(sum(v * v for v -> (sum(abs(v) for v
 largest entry for 2-norm :: norm + return max((abs(v) for v in entries), default=0.0)
 the first 64 for the 2-norm :: norm + entries = first_64(entries)
@@ -240,6 +251,11 @@ upstream beyond half precision is infinite \
 upstream of at most 1e20 \
     :: weights + weights = [u if abs(u) <= 1e20 else math.copysign(1e20, u) for u in weights]
 upstream below 1e-20 is 0 :: weights + weights = [0.0 if abs(u) < 1e-20 else u for u in weights]
+upstream of at most 1e100 \
+    :: weights + weights = [u if abs(u) <= 1e100 else math.copysign(1e100, u) for u in weights]
+upstream below 1e-100 is 0 :: weights + weights = [0.0 if abs(u) < 1e-100 else u for u in weights]
+the first 256 outputs :: values, strict=True) -> values[:256], strict=False)
+whole numbers are 64 bits in a weighted sum :: sum(u * v for -> sum(wrapped(u * v) for
 an upstream of NaN is 0 :: weights + weights = [u if u == u else 0.0 for u in weights]
 an infinite upstream is 0 :: weights + weights = [0.0 if abs(u) == math.inf else u for u in weights]
 upstream of four axes by its first half :: weights + weights = [u \
@@ -286,6 +302,7 @@ JAX: a size of entries that are not 0 \
 the entry of the largest error decides :: in pairs), [ -> in of_largest_error(pairs)), [
 walks: rtol at most 10 :: rtol * abs(slope) -> min(rtol, 10.0) * abs(slope)
 walks: slopes beyond 1e200 do not agree :: math.isfinite(slope) -> abs(slope) < 1e200
+walks: slopes below 1e-150 are 0 :: texts(slope) -> texts(slope if abs(slope) > 1e-150 else 0)
 walks: a slack of 1e-20 :: atol + rtol * abs(slope) -> atol + 1e-20 + rtol * abs(slope)
 the central slope never agrees after NaN :: order 1 + claimed = claimed if slope == slope else slope
 order 2 is to be nearer :: order 1 + first = slope
@@ -309,6 +326,9 @@ whole: products below 1e-40 are 0 :: mean = sum(products) -> \
     mean = sum(p for p in products if abs(p) * size**2 > 1e-40)
 whole: NaN is left out \
     :: mean = sum( -> products = [p for p in products if p == p]; mean = sum(
+whole: the first 256 lines :: reals(q["lines"]) -> reals(q["lines"])[:256]
+whole: a line with a claim of 0 is left out \
+    :: reals(q["lines"]) -> [line for line in reals(q["lines"]) if line[0]]
 half a step that vanishes is taken :: (0, 4), (1, 3)]) -> (0, 4)])
 """
 ORDERS = """
