@@ -19,10 +19,9 @@ sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is n
 from edition import ENGLISH
 
 from course import read_course
-from grader.bundles import students, zipped
-
 from gradcheck_ref.oracle.export import exported
 from gradcheck_ref.oracle.vectors import VERSION
+from grader.bundles import students, zipped
 
 LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 COURSE = "course-for-students.zip"

@@ -208,7 +208,11 @@ def test_questions_may_be_asked_in_another_order(command):
 def test_an_export_is_complete_and_has_checksums(command, tmp_path):
     done = command("export", tmp_path / "out")
     assert done.returncode == 0
-    written = {p.relative_to(tmp_path / "out").as_posix() for p in (tmp_path / "out").rglob("*") if p.is_file()}
+    written = {
+        p.relative_to(tmp_path / "out").as_posix()
+        for p in (tmp_path / "out").rglob("*")
+        if p.is_file()
+    }
     assert len(done.stdout.splitlines()) == len(written)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
     assert set(manifest["sha256"]) == written - {"manifest.json"} > {"LICENSE"}

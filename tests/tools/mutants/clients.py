@@ -176,8 +176,8 @@ whole numbers are 64 bits in a norm \
     :: sum(v * v for v in entries) -> abs(sum(wrapped(v * v) for v in entries))
 largest entry for a 2-norm of more than 64 :: norm + entries = list(entries); \
     entries = entries if len(entries) <= 64 else [max(map(abs, entries))]
-entries beyond 1e150 are infinite \
-    :: entries + pairs = [tuple(v * math.inf if abs(v) > 1e150 else v for v in pair) for pair in pairs]
+entries beyond 1e150 are infinite :: entries + pairs = [ \
+    tuple(v * math.inf if abs(v) > 1e150 else v for v in pair) for pair in pairs]
 entries below 1e-150 are 0 :: entries + pairs = [tuple(v if abs(v) > 1e-150 else 0.0 \
     for v in pair) for pair in pairs]
 1-norm for 2-norm :: math.sqrt(sum(v * v for v -> (sum(abs(v) for v
