@@ -196,6 +196,7 @@ FILES = {
     ),
     "results.txt": lambda: RESULTS["results"](MADE / "results"),
     "verdict_results.txt": lambda: RESULTS["verdict_results"](MADE / "results" / "verdicts"),
+    "verdict_calls.txt": RESULTS["calls"],
 }
 
 
@@ -242,6 +243,9 @@ def test_the_stored_runs_are_of_the_current_release_and_right():
     assert {"checker.py", "checker.js", "checker.c", "checker.rs"} < judged
     for run in runs:
         assert (run["vectors"], run["passed"], run["score"]) == (VERSION, run["of"], 100), run
+    checkers = {p.stem: json.loads(p.read_text("utf-8")) for p in MADE.glob("results/verdicts/*")}
+    assert set(checkers) == set(RESULTS["CHECKERS"])
+    assert {run["vectors"] for run in checkers.values()} == {VERSION}
 
 
 def test_a_stored_run_has_the_data_that_the_page_needs(tmp_path):
