@@ -132,7 +132,7 @@ def listing() -> str:
     """List groups, with their rules and functions, and flags."""
     asked = Counter(name for v in load_vectors() for name in (v.kind, v.group))
     told = [
-        f"gradcheck-ref vectors {VERSION}: {asked.total() // 2}",
+        f"gradcheck-ref vectors {VERSION}",
         *_indented(two_numbers(), 2),
     ]
     for kind in KINDS:
@@ -141,7 +141,8 @@ def listing() -> str:
         said = load_words(kind)
         for group in file["groups"]:
             name = group["group"]
-            told += [f"  {name:32}{asked[name]:>5}", *_indented(said.get(name, ""))]
+            optional = "  optional" if group.get("optional") else ""
+            told += [f"  {name:32}{asked[name]:>5}{optional}", *_indented(said.get(name, ""))]
         told += ["", *(f"  {flag}: {note['description']}" for flag, note in file["notes"].items())]
     path = files("gradcheck_ref.oracle") / "FORMAT.md"
     return "\n".join([*told, "", f"Formulas, replies, and what counts as right: {path}"]) + "\n"

@@ -245,6 +245,7 @@ def test_the_list_names_groups_states_their_rules_and_explains_flags(command):
         r"compare/hips +\d+\n      close if in every entry \|analytic - ", listed.stdout
     )
     assert re.search(r"verdict/relu +\d+\n      y_i = max\(x_i, 0\)\n", listed.stdout)
+    assert re.search(r"verdict/sine_in_float32 +\d+  optional\n", listed.stdout)
     assert Path(listed.stdout.split()[-1]).is_file()
     flags = [item for notes in load_notes().values() for item in notes.items()]
     assert all(f"  {flag}: {note['description']}" in listed.stdout for flag, note in flags)

@@ -185,7 +185,7 @@ def warp_gradcheck(f, inputs, claims, **tolerance):
     def loss(*moved):
         rows = (m.numpy().reshape(x.shape) for m, x in zip(moved, inputs, strict=True))
         out = wp.array([f(*rows)], dtype=wp.float64, requires_grad=True)
-        tape = wp._src.context.runtime.tape
+        tape = wp._src.context.runtime.tape  # the one that records, which has no public name
         if tape:
 
             def backward():
