@@ -104,7 +104,7 @@ PUBLISHED = {
     "stencil": "c81ccc9d92e35619",
     "compare": "23ad40c039bc3c70",
     "escalate": "a6691ca9837aeeb2",
-    "verdict": "048087b0b9b0dc9e",
+    "verdict": "57ef2528b4242a0b",
     "whole": "d8f243054c12d2d4",
 }
 
