@@ -54,11 +54,12 @@ def answers_in(path, exercise):
     """Yield the answers of a file."""
     table = path.read_text(encoding="utf-8") if path.exists() else ""
     for row in re.findall(r"\S.*(?:\n .*)*", table.replace("CENTRAL", CENTRAL)):
-        head, below, code = row.partition("\n    def ")
-        if below:
+        head, *code = re.split(r"\n(?= {4}(?:def|class|from|import) )", row, maxsplit=1)
+        if code:
             name, says = [*head.split(" | "), NOTHING][:2]
-            source = solution_of(exercise) + textwrap.dedent(below + code)
-            yield Answer(name, True, code.partition("(")[0], source, says)
+            below = textwrap.dedent(code[0])
+            task = re.split(r"\W+", below, maxsplit=2)[1]
+            yield Answer(name, True, task, f"{solution_of(exercise)}\n{below}", says)
         else:
             ((*name, old, new, says),) = rows_of(row)
             old, new = old.replace(r"\n", "\n"), new.replace(r"\n", "\n")
