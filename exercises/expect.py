@@ -501,7 +501,8 @@ def evidence_of(
 
 def shows(report: Any) -> bool:
     """Whether a report is evidence: the answer is surely wrong, and in its numbers."""
-    return bool(report.verdict == "fail" and report.reason == "wrong")
+    in_numbers = ("wrong", "ignores-input")  # the second where f is flat, and the claim is not
+    return bool(report.verdict == "fail" and report.reason in in_numbers)
 
 
 def _copied(value: Any) -> Any:

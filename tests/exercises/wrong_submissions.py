@@ -54,7 +54,7 @@ def answers_in(path, exercise):
     """Yield the answers of a file."""
     table = path.read_text(encoding="utf-8") if path.exists() else ""
     for row in re.findall(r"\S.*(?:\n .*)*", table.replace("CENTRAL", CENTRAL)):
-        head, *code = re.split(r"\n(?= {4}(?:def|class|from|import) )", row, maxsplit=1)
+        head, *code = re.split(r"\n(?= {4}(?:def|class|from|import|[A-Z]+ =) )", row, maxsplit=1)
         if code:
             name, says = [*head.split(" | "), NOTHING][:2]
             below = textwrap.dedent(code[0])
