@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from course import Exercise
-from grader.named import CODE, names
+from grader.named import CODE, fit
 
 
 @dataclass(frozen=True, order=True)
@@ -24,8 +25,9 @@ class Submission:
     """The work that one student has handed in: folders, and files from elsewhere."""
 
     name: str
-    folders: tuple[Path, ...] = ()
+    folders: tuple[Path, ...] = ()  # the latest is the last
     collected: tuple[Collected, ...] = ()
+    participant: str = ""  # the number that Moodle gives, which is no id
 
 
 def submission_of(folder: Path) -> Submission:
@@ -36,10 +38,20 @@ def submission_of(folder: Path) -> Submission:
 # Moodle makes folders "Ada Lovelace_123_assignsubmission_file_", and another for text typed online,
 # or it puts that before the names of files.
 MOODLE = re.compile(r"(?P<who>.+?)_assignsubmission_[a-z]+_?(?P<name>.*)", re.IGNORECASE)
-# Canvas names files ada_LATE_17_2345_essay.pdf: student, number of the student, of the file.
-CANVAS = re.compile(r"(?P<who>.+?_\d+)_\d+_(?P<name>.+)")
-LATE = re.compile(r"_LATE(?=_|$)", re.IGNORECASE)
+# Canvas names files ada_LATE_17_2345_essay.pdf: student, number of the student, of the file. If the
+# students are anonymous, LATE_anon_Q1w2E_2345_essay.pdf.
+CANVAS = re.compile(r"(?P<who>(?:LATE_)?anon_[^_]+|.+?_\d+)_\d+_(?P<name>.+)")
+# What is handed in again has a time: HW1_bray_attempt_2026-11-01-10-20-30_essay.pdf in Blackboard,
+# "123-45 - Ada Lovelace - Nov 1, 2026 1020 AM - essay.pdf" in Brightspace; folders, too.
+BLACKBOARD = re.compile(r"(?P<who>.+)_attempt_(?P<when>\d{4}(?:-\d\d)+)(?:_(?P<name>.+)|\.\w+)?")
+BRIGHTSPACE = re.compile(
+    r"(?P<id>\d+)-\d+ - (?P<who>.+?) - (?P<when>\w+ \d+, \d{4} \d+ [AP]M)(?: - (?P<name>.+))?"
+)
+LATE = re.compile(r"LATE_(?=anon_)|_LATE(?=_|$)", re.IGNORECASE)
 ARCHIVE = ".zip"
+# Gradescope's folders have numbers; this file beside them says whose they are.
+METADATA = "submission_metadata.yml"
+SUBMITTER = re.compile(r"^(\S.*?):\s*$|^\s+-?\s*:(name|sid|email):\s*(.*?)\s*$", re.MULTILINE)
 
 
 def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submission], list[Path]]:
@@ -48,25 +60,76 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
     Folders belong to the student that they are named after. Files belong to the student whose name
     they begin with. Both can be of the same student.
     """
-    folders: dict[str, list[Path]] = {}
+    there = sorted(folder.iterdir())
+    exports = [path for path in there if (path / METADATA).is_file()]
+    if len(exports) == 1:  # an export of Gradescope, unpacked into a folder
+        there = sorted(exports[0].iterdir()) + [path for path in there if path not in exports]
+    submitters = _submitters(there)
+    folders: dict[str, list[tuple[int, Path]]] = {}
     files: dict[str, list[Collected]] = {}
+    participants: dict[str, str] = {}
     left_out = []
-    for path in sorted(folder.iterdir()):
+    for path in there:
         if path.is_symlink() or path.name.startswith((".", "__")):  # as .git and __MACOSX
             left_out.append(path)
-        elif path.is_dir():
-            found = MOODLE.fullmatch(path.name)
-            folders.setdefault(found["who"] if found else path.name, []).append(path)
-        elif path.is_file() and (parted := _parted(path, exercises)):
+            continue
+        moodle = MOODLE.fullmatch(path.name)
+        if moodle and (number := re.search(r"_(\d+)$", moodle["who"])):
+            participants[moodle["who"]] = number[1]
+        if path.is_dir():
+            who, _, nth = _timed(path.name) or (path.name, "", 0)
+            who = moodle["who"] if moodle else submitters.get(path.name, who)
+            folders.setdefault(who, []).append((nth, path))
+        elif path.is_file() and path.name != METADATA and (parted := _parted(path, exercises)):
             who, collected = parted
             files.setdefault(who, []).append(collected)
         else:
             left_out.append(path)
     found_all = [
-        Submission(who, tuple(folders.get(who, ())), tuple(files.get(who, ())))
+        Submission(
+            who,
+            tuple(path for _, path in sorted(folders.get(who, ()))),
+            tuple(files.get(who, ())),
+            participants.get(who, ""),
+        )
         for who in {**folders, **files}
     ]
     return sorted(found_all), left_out
+
+
+def _submitters(there: Sequence[Path]) -> dict[str, str]:
+    """Read who handed in each folder, if Gradescope says so: name, number and address of each."""
+    metadata = next((path for path in there if path.name == METADATA and path.is_file()), None)
+    teams: dict[str, list[dict[str, str]]] = {}
+    team: list[dict[str, str]] = []
+    text = metadata.read_text(encoding="utf-8", errors="replace") if metadata else ""
+    for folder, what, value in SUBMITTER.findall(text):
+        if folder:
+            team = teams.setdefault(folder.strip("'\""), [])
+        else:
+            if what == "name" or not team:
+                team.append({})
+            team[-1].setdefault(what, value.strip("'\""))
+    return {
+        folder: " and ".join("_".join(filter(None, who.values())) for who in team)
+        for folder, team in teams.items()
+        if any(map(any, map(dict.values, team)))
+    }
+
+
+def _timed(name: str) -> tuple[str, str, int] | None:
+    """Part the name of something that was handed in at a time: who, the rest, and the time."""
+    if found := BLACKBOARD.fullmatch(name):
+        return found["who"], found["name"] or "", int(re.sub(r"\D", "", found["when"]))
+    if found := BRIGHTSPACE.fullmatch(name):
+        day, _, clock = found["when"].rpartition(", ")
+        year, clock, half = clock.split()
+        try:
+            when = datetime.strptime(f"{day} {year} {clock:0>4} {half}", "%b %d %Y %I%M %p")
+        except ValueError:  # in another language
+            return f"{found['who']}_{found['id']}", found["name"] or "", 0
+        return f"{found['who']}_{found['id']}", found["name"] or "", int(when.timestamp())
+    return None
 
 
 def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] | None:
@@ -74,26 +137,30 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
     who, name, nth = "", path.name, 0
     if moodle := MOODLE.fullmatch(path.name):
         who, name = moodle["who"], moodle["name"]
-    elif path.suffix.lower() in (*CODE, ARCHIVE) and (given := _of_exercise(path, exercises)):
-        who, name, nth = given
+    elif timed := _timed(path.name):
+        who, name, nth = timed
     elif canvas := CANVAS.fullmatch(path.name):
         who, name = canvas["who"], canvas["name"]
-    elif path.suffix.lower() == ARCHIVE and not _of_exercise(path, exercises):
+        if given := _of_exercise(Path(name), exercises):
+            _, name, nth = given
+    elif path.suffix.lower() in (*CODE, ARCHIVE) and (given := _of_exercise(path, exercises)):
+        who, name, nth = given
+    elif path.suffix.lower() == ARCHIVE:
         who = path.stem
     plain = LATE.sub("", who)
-    late = plain != who
-    if short := re.fullmatch(r"(.+?_\d+)(?:_\d+)*", plain):  # without the number of the file
-        plain = short[1]
-    return (plain, Collected(path, name, nth, late)) if plain else None
+    return (plain, Collected(path, name or path.name, nth, plain != who)) if plain else None
 
 
 def _of_exercise(path: Path, exercises: Sequence[Exercise]) -> tuple[str, str, int] | None:
-    """Return who is named before an exercise, the exercise, and the number behind it."""
+    """Return who is named beside an exercise, the exercise, and the number behind it."""
     for exercise in exercises:
-        found = names(exercise).fullmatch(path.stem)
-        if found and (found["number"] or re.search(r"_\d+$", found["who"] or "")):
+        if found := fit(path.stem, exercise):
             name = f"{exercise.name}{path.suffix}"
-            return (found["who"] or "").rstrip("_- "), name, int(found["nth"] or 0)
+            return (
+                (found["who"] or found["behind"] or "").strip("_- "),
+                name,
+                int(found["nth"] or 0),
+            )
     return None
 
 

@@ -208,7 +208,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     for path, why in belonging_to_nobody(left_out):
         if not path.name.startswith((".", "__")):
             _warn(f"{why}: {path.name}")
-    for warning in _warnings_of_names([one.name for one in found], students, options.id):
+    for warning in _warnings_of_names(found, students, options.id):
         _warn(warning)
     limits = Limits(seconds=options.seconds)
     seconds, jobs = options.submission_seconds, options.jobs
@@ -237,31 +237,46 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
             _warn(warning)
         os.umask(mask)
     failed = [report.submission for report in reports.values() if report.failed]
-    if begun and not failed:
+    unknown = [*_unknown(found, students)]
+    if begun and not failed and not unknown:
         begun.unlink(missing_ok=True)
-    for name in failed:
-        _warn(f"could not be graded: {name}")
+    for line in (*(f"could not be graded: {name}" for name in failed), *unknown):
+        _warn(line)
     return NOT_ALL if failed else DONE
 
 
 def _warnings_of_names(
-    names: Sequence[str], students: Sequence[Any], by: re.Pattern[str] | None
+    submissions: Sequence[Any], students: Sequence[Any], by: re.Pattern[str] | None
 ) -> Iterator[str]:
     """Say who is there twice, and who is in only one of roster and class."""
-    from grader.roster import differences, matched
+    from grader.identity import differences, matched
     from grader.tables import identity
 
     same: dict[str, list[str]] = {}
     if by:
-        for name in names:
-            same.setdefault(identity(name, by), []).append(name)
+        for one in submissions:
+            same.setdefault(identity(one.name, by), []).append(one.name)
     for who, several in same.items():
         if who and len(several) > 1:
             yield f"one id, {len(several)} submissions: {who}: {', '.join(several)}"
     if students:
-        found = matched(students, names)
-        yield from (f"not one student of the roster: {n}" for n in names if n not in found)
-        yield from differences(students, found)
+        yield from differences(students, submissions, matched(students, submissions))
+
+
+def _unknown(submissions: Sequence[Any], students: Sequence[Any]) -> Iterator[str]:
+    """Say at the end whose submissions are not known, and what to do."""
+    from grader.tables import Identities
+
+    who = Identities(students, None, submissions)
+    if who.nobodys:
+        yield f"these match nobody of the roster: {', '.join(who.nobodys)}"
+        if missing := who.missing():
+            yield f"and these students have nothing: {', '.join(one.name for one in missing)}"
+        yield (
+            "what to do: name each folder as the roster names the student, or add the login or "
+            "number in its name to the roster; then run the same command again, which grades only "
+            "what has changed"
+        )
 
 
 # --- export, notebooks -------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """The files of a submission, which may contain anything."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -16,7 +18,7 @@ from course import Exercise, has_complex_numbers, read_course, takes_from_the_pa
 from grader.archives import BadArchiveError, names_in, read_from
 from grader.collected import ARCHIVE, Submission, submission_of
 from grader.kernel import MARK
-from grader.named import likeness
+from grader.named import comes_last, likeness
 from grader.report import clean_name
 from verify import TRIAL
 
@@ -27,6 +29,8 @@ SETS_UP = re.compile(r"^from in_notebook import check$", re.MULTILINE)
 CHECKS = re.compile(r"""\s*check\(["']\w+["'], globals\(\)\);?\s*""")
 MOST_BYTES = 1_000_000  # of a file in a submission; of a notebook, characters of code
 MOST_BYTES_OF_A_NOTEBOOK = 10_000_000  # with its pictures
+MOST_BYTES_OF_AN_ARCHIVE = 20_000_000  # in another one, which is unpacked in memory
+DEEPEST, MOST_ARCHIVES = 3, 50  # zip files in zip files, and of each level
 MOST_FILES = 20_000  # of a submission; a virtual environment has about this many
 MOST_NAMED = 3  # files that are there, if the right one is not
 
@@ -45,7 +49,7 @@ class File:
 
     name: str  # its path in the submission, without the student's name
     path: Path  # on the disk
-    member: str = ""  # its name in the zip file at the path
+    members: tuple[str, ...] = ()  # its name in the zip file at the path, or in one in that
     nth: int = 0  # the number of the resubmission
     late: bool = False
     fault: str = ""  # of a zip file that cannot be opened
@@ -67,7 +71,8 @@ class HandedIn:
                 nearly, nth = fits
                 notebook = file.name.lower().endswith(".ipynb")
                 depth = file.name.count("/")
-                found.append(((nearly, depth, nth - file.nth, notebook, file.name), file))
+                last, nth = comes_last(file.name), nth - file.nth - _version(file.name)
+                found.append(((last, nearly, depth, nth, notebook, file.name), file))
         ordered = [file for _, file in sorted(found, key=lambda pair: pair[0])]
         # A starter that nobody has changed is no answer if there is another.
         starters = [f for f in ordered if len(ordered) > 1 and _is_starter(f, exercise)]
@@ -128,7 +133,7 @@ class HandedIn:
         if len(found) > 1:
             others = [clean_name(file.name) for file in found[1:]]
             if all(Path(file.name).name.lower() == exact[0] for file in found):
-                yield f"{len(found)} files are called {exact[0]}, and this is {taken}"
+                yield f"{len(found)} files are called {exact[0]}, and this is {_told_apart(found)}"
             else:
                 yield f"{taken} counts, not {_listed(others)}"
         if found[0].late:
@@ -141,6 +146,19 @@ class HandedIn:
             yield f"{real} is saved as UTF-16, which Python does not read"
 
 
+def _told_apart(files: Sequence[File]) -> str:
+    """Name the first of several files so that no other has the name."""
+    for parts in (
+        files[0].name,
+        files[0].path.name,
+        f"{files[0].path.parent.name}/{files[0].name}",
+    ):
+        same = [(f.name, f.path.name, f"{f.path.parent.name}/{f.name}") for f in files[1:]]
+        if not any(parts in names for names in same):
+            break
+    return clean_name(parts)
+
+
 def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" * (len(names) > MOST_NAMED)
     return ", ".join(names[:MOST_NAMED]) + more
@@ -151,29 +169,47 @@ def look(one: Path | Submission) -> HandedIn:
     submission = submission_of(one) if isinstance(one, Path) else one
     files, troubles = list[File](), list[str]()
     left = MOST_FILES
-    for folder in submission.folders:
-        left -= _walk(folder, left, files, troubles)
+    for nth, folder in enumerate(submission.folders):
+        found = list[File]()
+        left -= _walk(folder, left, found, troubles)
+        files += [replace(file, nth=nth) for file in found]
     files += [File(c.name, c.path, nth=c.nth, late=c.late) for c in submission.collected]
-    for archive in [file for file in files if file.name.lower().endswith(ARCHIVE)]:
-        inside = _inside(archive)
-        left -= len(inside)
-        files = [file for file in files if file is not archive] + inside[: max(left, 0)]
+    for _ in range(DEEPEST):
+        zipped = [f for f in files if f.name.lower().endswith(ARCHIVE) and not f.fault]
+        for archive in zipped[:MOST_ARCHIVES]:
+            inside = _inside(archive)
+            left -= len(inside)
+            files = [file for file in files if file is not archive] + inside[: max(left, 0)]
     if left <= 0:
         troubles.append(f"more than {MOST_FILES:,} files: not all looked at")
     files.sort(key=lambda file: (file.name.count("/"), file.name.endswith(".ipynb"), file.name))
     return HandedIn(submission.name, tuple(files), tuple(troubles))
 
 
+def _version(name: str) -> int:
+    """Return the number of the last folder that Teams makes for each time: ``Version 2/``."""
+    return max(map(int, re.findall(r"(?i)(?:^|/)version (\d{1,4})(?=/)", name)), default=0)
+
+
 def _inside(archive: File) -> list[File]:
     """Return the files in a zip file; if it cannot be opened, the zip file, and why."""
     try:
-        with _opened(archive.path, "") as opened:
+        with _unpacked(archive, archive.members, "") as opened:
             return [
-                replace(archive, name=f"{archive.name}/{name}", member=name)
+                replace(archive, name=f"{archive.name}/{name}", members=(*archive.members, name))
                 for name in names_in(opened)
             ]
     except (BadArchiveError, NotTakenError) as error:
         return [replace(archive, fault=str(error).strip())]
+
+
+@contextlib.contextmanager
+def _unpacked(file: File, members: Sequence[str], name: str) -> Iterator[BinaryIO]:
+    """Open a file on the disk, or a zip file in it, in memory."""
+    with _opened(file.path, name) as opened:
+        for member in members:
+            opened = io.BytesIO(read_from(opened, member, MOST_BYTES_OF_AN_ARCHIVE))
+        yield opened
 
 
 def _walk(folder: Path, most: int, files: list[File], troubles: list[str]) -> int:
@@ -211,16 +247,16 @@ def _raw(file: File, exercise: Exercise) -> bytes:
     """Return what is in a file, as it is."""
     notebook = file.name.lower().endswith(".ipynb")
     name = f"{exercise.name}{'.ipynb' if notebook else '.py'}"
-    with _opened(file.path, name) as opened:
-        try:
-            if not file.member:
+    try:
+        with _unpacked(file, file.members[:-1], name) as opened:
+            if not file.members:
                 content = opened.read(MOST_BYTES_OF_A_NOTEBOOK + 1)
             else:
-                content = read_from(opened, file.member, MOST_BYTES_OF_A_NOTEBOOK)
-        except OSError as error:
-            raise NotTakenError(f"{name} cannot be read: {error.strerror}", failed=True) from None
-        except BadArchiveError as error:
-            raise NotTakenError(f"{name} {error}") from None
+                content = read_from(opened, file.members[-1], MOST_BYTES_OF_A_NOTEBOOK)
+    except OSError as error:
+        raise NotTakenError(f"{name} cannot be read: {error.strerror}", failed=True) from None
+    except BadArchiveError as error:
+        raise NotTakenError(f"{name} {error}") from None
     most = MOST_BYTES_OF_A_NOTEBOOK if notebook or _is_notebook(content) else MOST_BYTES
     if len(content) > most:
         raise NotTakenError(f"{name} has more than {most:,} bytes")

@@ -26,7 +26,7 @@ def manifest(
         told = {e.name: _verdict(handed_in, e) for e in exercises if handed_in.called(e)}
         best = {e.name: handed_in.called(e)[0] for e in exercises if e.name in told}
         for file in handed_in.files:
-            name = file.path.relative_to(folder) / file.member
+            name = file.path.relative_to(folder).joinpath(*file.members)
             yield [
                 clean_name(str(name)),
                 clean_name(submission.name),

@@ -2,52 +2,72 @@
 
 import functools
 import re
+import unicodedata
 from pathlib import PurePath
 
 from course import Exercise
 
 CODE = (".py", ".ipynb")
+TEXT = ".txt"  # which an editor or a mail program has put behind, or in the place of .py
 LONGEST = 255  # letters of a name; in a zip file it may have 65,535, which take a pattern minutes
+# What systems and people put behind: 06_relu (1), 06_relu-1, 06_relu_final_v2, 06_relu - Kopie.
+USUAL = r"(?:[\W_]*(?:copy|kopie|final|new|neu|v|副本|新))*[\W_]*(?P<nth>\d{1,4})?\W*"
+EXACT, NEARLY, WITH_MORE = range(3)
+# Folders in which programs keep the code of others; and those of what does not count any more.
+OF_OTHERS = re.compile(r"__MACOSX|\.?v?env|site-packages|node_modules|\.git", re.IGNORECASE)
+LAST = re.compile(r"\..+|__\w+|feedback attachment\S*|old|alt|backups?|bak|旧|备份", re.IGNORECASE)
 
 
 @functools.cache
-def _pattern(name: str) -> re.Pattern[str]:
+def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     number, _, words = name.partition("_")
-    return re.compile(
-        rf"(?:(?P<who>.*?[^\W_])[\W_]+)??(?P<number>0*{int(number)}[\W_]*)?"
-        + words.replace("_", r"[\W_]*")
-        # What systems and people put behind: 06_relu (1), 06_relu-1, 06_relu_final_v2.
-        + r"(?:[\W_]*(?:copy|final|v))*[\W_]*(?P<nth>\d{1,4})?\W*",
-        re.IGNORECASE,
+    begin = rf"(?:(?P<who>.*?[^\W_])[\W_]+)??(?P<number>0*{int(number)}[\W_]*)"
+    words = words.replace("_", r"[\W_]*")
+    return (
+        re.compile(rf"{begin}?{words}(?P<behind>){USUAL}", re.IGNORECASE),
+        re.compile(
+            rf"{begin}{words}(?P<nth>)(?:[\W_]+|(?![a-z\d]))(?P<behind>\S.*)", re.IGNORECASE
+        ),
     )
 
 
-def names(exercise: Exercise) -> re.Pattern[str]:
-    """Return the pattern of names, without the ending, that can mean an exercise.
+def fit(stem: str, exercise: Exercise) -> re.Match[str] | None:
+    """Match a name, without the ending, that can mean an exercise.
 
-    Its groups are ``who`` is named before it, its ``number``, and the ``nth`` behind it.
+    The groups are ``who`` is named before it, its ``number``, the ``nth`` behind it, or any other
+    text ``behind``. ``leaky_relu`` is not ``06_relu``: other words need the number, as in
+    ``ada_06_relu``.
     """
-    return _pattern(exercise.name)
+    nearly, with_more = _patterns(exercise.name)
+    stem = unicodedata.normalize("NFKC", stem)  # of ０６_relu, too
+    found = nearly.fullmatch(stem)
+    if found and (found["number"] or not found["who"]):
+        return found
+    return with_more.fullmatch(stem)
 
 
 def likeness(file: str, exercise: Exercise) -> tuple[int, int] | None:
     """Return how well the name of a file fits an exercise; None if it does not.
 
-    It is 0 for the very name and 1 for one that is nearly it, and then the number behind, of which
-    the highest is the latest. ``leaky_relu.py`` is not ``06_relu.py``: another word needs the
-    number, as in ``ada_06_relu.py``.
+    It is ``EXACT``, ``NEARLY`` or ``WITH_MORE`` behind, and then the number behind, of which the
+    highest is the latest.
     """
-    long = len(file.rpartition("/")[2]) > LONGEST
-    if long or not file.lower().endswith((".txt", *CODE)):
+    path = PurePath(file)
+    if len(path.name) > LONGEST or path.suffix.lower() not in (TEXT, *CODE):
         return None
-    path = named = PurePath(file)
-    while path.suffix.lower() in (".txt", *CODE) and PurePath(path.stem).suffix.lower() in CODE:
-        path = PurePath(path.stem)  # an editor has put its own ending behind: 06_relu.py.txt
-    if path.suffix.lower() not in CODE:
+    if any(map(OF_OTHERS.fullmatch, path.parts[:-1])):
         return None
-    if path.stem.lower() == exercise.name and path is named:
-        return 0, 0
-    found = names(exercise).fullmatch(path.stem)
-    if not found or (found["who"] and not found["number"]):
+    if path.name.lower() in [exercise.name + kind for kind in CODE]:
+        return EXACT, 0
+    is_text, stem = path.suffix.lower() == TEXT, path.stem
+    while PurePath(stem).suffix.lower() in (TEXT, *CODE):  # 06_relu.py.txt
+        is_text, stem = is_text and PurePath(stem).suffix.lower() == TEXT, PurePath(stem).stem
+    found = fit(stem, exercise)
+    if not found or (is_text and (found["behind"] or not found["number"])):
         return None
-    return 1, -int(found["nth"] or 0)
+    return WITH_MORE if found["behind"] or is_text else NEARLY, -int(found["nth"] or 0)
+
+
+def comes_last(file: str) -> bool:
+    """Whether a file is in a folder of what does not count any more: ``old/``."""
+    return any(map(LAST.fullmatch, PurePath(file).parts[:-1]))

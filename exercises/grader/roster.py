@@ -1,21 +1,32 @@
-"""The students of a class, from a table that its platform exports, and who handed in what."""
+"""The students of a class, from a table that its platform exports, or made by hand."""
 
 import csv
 import re
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The heads of columns that say who somebody is, in the exports of Canvas and Moodle and in tables
-# made by hand. All other columns, such as grades, are ignored.
-NAMES = ("student", "name", "full name", "first name", "given name", "last name", "surname")
+# The heads of columns that say who somebody is, in English, German and Chinese, as the platforms
+# write them: all other columns, such as grades, are ignored. Capitals, spaces, hyphens and
+# underscores do not matter.
+NAMES = (
+    *("student", "name", "full name", "student name", "display name"),
+    *("vollständiger name", "teilnehmer", "姓名", "学生", "学生姓名", "全名"),
+)
+FIRST = ("first name", "given name", "vorname", "名", "名字")
+LAST = ("last name", "surname", "family name", "nachname", "familienname", "姓", "姓氏")
 IDS = (
-    *("id", "sis user id", "sis login id", "id number", "student id", "identifier"),
-    *("username", "user name", "login", "email", "email address"),
+    *("id", "sis user id", "sis login id", "id number", "student id", "sid", "identifier"),
+    *("username", "user name", "login", "email", "email address", "display id"),
+    *("orgdefinedid", "anonymous id", "github", "github username", "user id"),
+    *("id nummer", "matrikelnummer", "matrikel", "kennung", "benutzername", "anmeldename"),
+    *("e mail", "e mail adresse", "学号", "编号", "标识", "标识符", "用户名", "账号"),
+    *("邮箱", "电子邮件", "邮箱地址", "电子邮件地址"),
 )
 NOBODY = ("points possible", "student, test")  # rows of Canvas's gradebook
 SEPARATORS = ",;\t"
+# Moodle's worksheets number the participants of an assignment: "Participant 123".
+PARTICIPANT = re.compile(r"(?:participant|teilnehmer\S*?|参与者|参加者|学员) ?(\d+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -23,34 +34,30 @@ class Student:
     """A row of the roster: only columns that say who somebody is."""
 
     cells: Mapping[str, str] = field(hash=False)
-    names: frozenset[str]  # ways to write the name, an address or a login
+    names: tuple[str, ...]  # the whole name, as one or two columns have it
+    parts: tuple[tuple[str, str], ...]  # given names and surname, where they can be told apart
+    logins: frozenset[str]  # and addresses
     numbers: frozenset[str]
+    participant: str  # the number of Moodle's, if there is a column of these
 
     @property
     def name(self) -> str:
         """The name, as the roster writes it."""
-        by_head = {head.lower(): cell for head, cell in self.cells.items()}
-        whole = (by_head.get(head) for head in NAMES[:3])
-        parts = (by_head.get(head) for head in NAMES[3:])
-        ids = (cell for cell in self.cells.values() if cell)
-        return next(filter(None, whole), "") or " ".join(filter(None, parts)) or next(ids, "")
+        return next((name for name in (*self.names, *self.cells.values()) if name), "")
 
 
 def read_roster(path: Path) -> list[Student]:
     """Read a table whose first row names the columns; it may come from a spreadsheet."""
-    raw = path.read_bytes()
-    try:
-        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    except UnicodeDecodeError:  # as a spreadsheet writes it on Windows
-        text = raw.decode("cp1252", errors="replace")
+    text = _decoded(path)
     first = text.partition("\n")[0]
     separator = max(SEPARATORS, key=first.count)
     heads, *rows = [*csv.reader(text.splitlines(), delimiter=separator)] or [[]]
-    known = [i for i, head in enumerate(heads) if head.strip().lower() in (*NAMES, *IDS)]
+    every = (*NAMES, *FIRST, *LAST, *IDS)
+    known = [i for i, head in enumerate(heads) if head_of(head) in every]
     if not known:
         raise ValueError(
             f"{path.name} has no column that says who somebody is: its first row is "
-            f"{', '.join(heads)!r}. Columns may be called {', '.join((*NAMES, *IDS))}."
+            f"{', '.join(heads)!r}. Columns may be called {', '.join(every)}."
         )
     found = []
     for row in rows:
@@ -60,59 +67,54 @@ def read_roster(path: Path) -> list[Student]:
     return found
 
 
+def _decoded(path: Path) -> str:
+    raw = path.read_bytes()
+    if raw.startswith(b"PK"):
+        raise ValueError(f"{path.name} is a spreadsheet; save it as CSV, which the grader reads.")
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16")
+    for encoding in ("utf-8-sig", "gb18030"):  # as spreadsheets write it in China
+        try:
+            text = raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        heads = {*map(head_of, re.split(f"[{SEPARATORS}]", text.partition("\n")[0]))}
+        chinese = {head for head in (*NAMES, *FIRST, *LAST, *IDS) if head > "\u3400"}
+        if encoding != "gb18030" or heads & chinese:
+            return text
+    return raw.decode("cp1252", errors="replace")  # and elsewhere on Windows
+
+
+def head_of(text: str) -> str:
+    """Write the head of a column as the tables above have it."""
+    return re.sub(r"[\s_-]+", " ", text.strip().strip('"').lower())
+
+
 def _student(cells: Mapping[str, str]) -> Student:
-    by_head = {head.lower(): cell for head, cell in cells.items()}
-    first = by_head.get("first name") or by_head.get("given name") or ""
-    last = by_head.get("last name") or by_head.get("surname") or ""
-    told = [first + last, last + first] if first and last else []
-    for head in NAMES[:3]:
-        parts = by_head.get(head, "").split(",")
-        told += ["".join(parts), "".join(parts[::-1])]  # Lovelace, Ada
-    ids = [by_head.get(head, "") for head in IDS]
-    told += [part for cell in ids for part in (cell, cell.partition("@")[0])]
-    numbers = (found for cell in ids for found in re.findall(r"^(?:\D* )?(\d+)$", cell))
-    names = frozenset(map(plain, told)) - {""}
-    return Student(cells, frozenset(n for n in names if not n.isdecimal()), frozenset(numbers))
+    by_head = {head_of(head): cell.lstrip("#") for head, cell in cells.items()}
 
+    def first_of(heads: tuple[str, ...]) -> str:
+        return next((by_head[head] for head in heads if by_head.get(head)), "")
 
-def plain(name: str) -> str:
-    """Write a name in small letters and digits only, without accents."""
-    parts = unicodedata.normalize("NFKD", name).casefold()
-    return "".join(letter for letter in parts if letter.isalnum())
-
-
-def matched(students: Iterable[Student], submissions: Iterable[str]) -> dict[str, Student]:
-    """Return the student of each submission, by the submission's name, where there is only one.
-
-    A name decides. The numbers in it decide between students of one name, and where no name fits:
-    but not for a student with another name, as a platform's number may be the id of anybody.
-    """
-    students, found = [*students], {}
-    for submission in submissions:
-        ways = {plain(submission), plain(re.sub(r"\d+", "", submission))}
-        numbers = {*re.findall(r"\d+", submission)}
-        by_name = [one for one in students if one.names & ways]
-        alike = by_name or [one for one in students if not _has_another_name(one, submission)]
-        by_number = [one for one in alike if one.numbers & numbers]
-        fitting = by_name if len(by_name) == 1 else by_number
-        if len(fitting) == 1:
-            found[submission] = fitting[0]
-    return found
-
-
-def _has_another_name(student: Student, submission: str) -> bool:
-    """Whether there are words in both names, and none that they share."""
-    words = {*map(plain, re.findall(r"[^\W\d_]{3,}", submission))}
-    named = any(cell and head.lower() in NAMES for head, cell in student.cells.items())
-    shared = any(word in name for word in words for name in student.names)
-    return bool(words) and named and not shared
-
-
-def differences(students: Iterable[Student], found: Mapping[str, Student]) -> Iterator[str]:
-    """Say which students have no submission, or more than one."""
-    for student in students:
-        theirs = [name for name, one in found.items() if one is student]
-        if not theirs:
-            yield f"no submission: {student.name}"
-        elif len(theirs) > 1:
-            yield f"{len(theirs)} submissions of one student: {student.name}: {', '.join(theirs)}"
+    first, last, whole = map(first_of, (FIRST, LAST, NAMES))
+    names, parts = [], []
+    if whole:
+        names.append(whole)
+        surname, comma, given = whole.partition(",")  # Lovelace, Ada
+        given, surname = (given, surname) if comma else (whole, whole)
+        parts.append((given, surname))
+    if first and last:
+        names.append(f"{first} {last}")
+        parts.append((first, last))
+    ids = [by_head[head] for head in IDS if by_head.get(head)]
+    participants = [found[1] for one in ids if (found := PARTICIPANT.fullmatch(one))]
+    logins = (one for one in ids if not one.isdecimal() and not PARTICIPANT.fullmatch(one))
+    numbers = (found for one in ids for found in re.findall(r"^(?:\D* )?(\d+)$", one))
+    return Student(
+        cells,
+        tuple(names),
+        tuple(parts),
+        frozenset(logins),
+        frozenset((*numbers, *participants)),
+        participants[0] if participants else "",
+    )

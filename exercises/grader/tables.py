@@ -19,9 +19,10 @@ from course import HERE, Exercise
 from grader.alike import noted
 from grader.collected import Submission
 from grader.handed_in import look
+from grader.identity import matched
 from grader.limits import Limits
 from grader.report import FORMAT_VERSION, Report, clean_name, from_dict, number, software
-from grader.roster import IDS, Student, matched
+from grader.roster import IDS, Student, head_of
 from grader.writers import as_json, text
 
 LONGEST_NAME = 150  # bytes of the name of a report
@@ -34,7 +35,10 @@ GRADEBOOKS = {
 }
 FINDS = {  # columns of a roster that a gradebook finds a student by
     "canvas": ("id", "sis user id", "sis login id"),
-    "moodle": ("id number", "username", "email address", "email"),
+    "moodle": (
+        *("id number", "username", "email address", "email", "id nummer", "anmeldename"),
+        *("e mail adresse", "e mail", "学号", "用户名", "电子邮件地址", "邮箱"),
+    ),
 }
 
 
@@ -47,7 +51,7 @@ def write_class(
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
     by_submission, warnings = noted(reports, exercises), list[str]()
     ordered = [by_submission[one] for one in sorted(by_submission)]
-    who = Identities(students, options.id, [one.name for one in by_submission])
+    who = Identities(students, options.id, by_submission)
     write_table(options.csv, scores(exercises, ordered, who, checks=options.checks))
     names = report_names(one.name for one in by_submission)
     for place, student in ((options.reports, False), (options.student_reports, True)):
@@ -101,10 +105,12 @@ class Identities:
         self,
         students: Sequence[Student] = (),
         by: re.Pattern[str] | None = None,
-        submissions: Iterable[str] = (),
+        submissions: Iterable[Submission] = (),
     ) -> None:
-        self.students, self.by = students, by
-        self.found = {clean_name(n): s for n, s in matched(students, submissions).items()}
+        self.students, self.by, submissions = students, by, [*submissions]
+        theirs = matched(students, submissions)
+        self.found = {clean_name(one.name): those for one, those in theirs.items()}
+        self.nobodys = [clean_name(o.name) for o in submissions if students and o not in theirs]
 
     @property
     def heads(self) -> list[str]:
@@ -112,29 +118,30 @@ class Identities:
         own = [*self.students[0].cells] if self.students else []
         return [*(["id"] if self.by else []), *own]
 
-    def cells(self, submission: str) -> dict[str, str]:
-        """Return these columns for a submission."""
-        student = self.found.get(submission)
-        own = dict(student.cells) if student else {}
-        return ({"id": identity(submission, self.by)} if self.by else {}) | own
+    def cells(self, submission: str) -> list[dict[str, str]]:
+        """Return these columns for each student of a submission, who may not be known."""
+        said = {"id": identity(submission, self.by)} if self.by else {}
+        own = [dict(student.cells) for student in self.found.get(submission, ())] or [{}]
+        return [said | cells for cells in own]
 
     def missing(self) -> list[Student]:
         """Return the students without a submission."""
-        return [one for one in self.students if one not in [*self.found.values()]]
+        there = {id(student) for those in self.found.values() for student in those}
+        return [one for one in self.students if id(one) not in there]
 
     def known(self, reports: Sequence[Report]) -> list[tuple[Report, dict[str, str]]]:
         """Return the reports that belong to one student each, with what says who it is.
 
         Reports that could not be graded are left out: their 0 is not a grade.
         """
-        cells = {one.submission: self.cells(one.submission) for one in reports}
-        several = Counter(tuple(found.values()) for found in cells.values())
+        every = [(one, cells) for one in reports for cells in self.cells(one.submission)]
+        several = Counter(tuple(cells.values()) for _, cells in every)
         return [
-            (report, found)
-            for report in reports
+            (report, cells)
+            for report, cells in every
             if not report.failed
-            and any((found := cells[report.submission]).values())
-            and several[tuple(found.values())] == 1
+            and any(cells.values())
+            and several[tuple(cells.values())] == 1
             and (not self.students or report.submission in self.found)
         ]
 
@@ -157,7 +164,6 @@ def scores(
         names += [f"{exercise.name}/{check}" for check in every]
     rows = [["submission", *who.heads, *names, "points", "out of", "wall", "look at"]]
     for report in reports:
-        found = who.cells(report.submission)
         points = [_points(e.earned, failed=e.failed) for e in report.exercises]
         if checks:
             points += [
@@ -169,15 +175,22 @@ def scores(
         looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
         if who.students and report.submission not in who.found:
             looks.insert(0, "not one student of the roster")
-        student = [found.get(head, "") for head in who.heads]
         look_at = "; ".join(filter(None, looks))
-        rows.append([report.submission, *student, *points, report.wall, look_at])
+        for found in who.cells(report.submission):
+            student = [found.get(head, "") for head in who.heads]
+            rows.append([report.submission, *student, *points, report.wall, look_at])
     worth = number(sum(exercise.worth for exercise in exercises))
+    many = len(who.nobodys)  # one of which may be theirs: then 0 points would be wrong
+    nothing = f"not found: {_folders(many)} nobody" if many else "nothing was handed in"
     for one in who.missing():
         student = [one.cells.get(head, "") for head in who.heads]
-        nothing = ["0"] * (len(names) + 1)
-        rows.append(["", *student, *nothing, worth, "", "nothing was handed in"])
+        points = [NOT_GRADED if many else "0"] * (len(names) + 1)
+        rows.append(["", *student, *points, worth, "", nothing])
     return rows
+
+
+def _folders(many: int) -> str:
+    return "1 folder matches" if many == 1 else f"{many} folders match"
 
 
 def _points(earned: float, *, failed: bool) -> str:
@@ -192,20 +205,20 @@ def gradebook(
     A roster that this platform has exported has the right columns already.
     """
     own = [head for head in (graded[0][1] if graded else ()) if head != "id"]
-    fitting = [head for head in own if head.lower() in FINDS[book]]
+    fitting = [head for head in own if head_of(head) in FINDS[book]]
     head = GRADEBOOKS[book] if book == "canvas" else tuple(fitting) or GRADEBOOKS[book]
     rows = [[*head, *(f"{exercise.number} {exercise.title}" for exercise in exercises)]]
     if book == "canvas":
         worth = [number(exercise.worth) for exercise in exercises]
         rows.append(["Points Possible", *([""] * len(head[1:])), *worth])
     for report, found in graded:
-        known = {name.lower(): cell for name, cell in found.items()}
+        known = {head_of(name): cell for name, cell in found.items()}
         who = {"student": report.submission, **known}
         if not fitting:  # it has only an id, of a kind that the instructor knows
             only = known.get("id") or next((known[i] for i in IDS if known.get(i)), "")
             who = {"student": report.submission, "sis login id": only, "id number": only}
         points = [number(exercise.earned) for exercise in report.exercises]
-        rows.append([*(who.get(name.lower(), "") for name in head), *points])
+        rows.append([*(who.get(head_of(name), "") for name in head), *points])
     return rows
 
 

@@ -193,7 +193,11 @@ def test_while_a_class_is_graded_it_says_who_is_whose_and_how_far_it_is(whole):
             for book in ("canvas", "moodle")
             for who in ("=cy()", "bray_18", "dan_17", "raybob_18")
         ),
+        "these match nobody of the roster: =cy(), dan_17",
+        "and these students have nothing: Hopper, Eve",
+        told[-1],
     ]
+    assert told[-1].startswith("what to do: name each folder as the roster names the student")
 
 
 @pytest.mark.slow
@@ -213,10 +217,10 @@ def test_the_table_has_everybody_with_points_and_what_to_look_at(whole):
         "bray_18 | 18 | Ray, Bob | 18 | 0 | 0 | 13 | 06_relu.py is not there",
         f"dan_17 | 17 |  |  | 9 | 9 | 13 | {nobody}{fails} raybob_18, but for comments and names",
         "lovelaceada_17 | 17 | Lovelace, Ada | 17 | 13 | 13 | 13 | 2 files are called 06_relu.py, "
-        "and this is 06_relu.py; 06_relu.py was handed in late",
+        "and this is lovelaceada_LATE_17_902_06_relu-1.py; 06_relu.py was handed in late",
         f"raybob_18 | 18 | Ray, Bob | 18 | 9 | 9 | 13 | 06_relu.py {fails} dan_17, but for "
         "comments and names",
-        " |  | Hopper, Eve | 19 | 0 | 0 | 13 | nothing was handed in",
+        " |  | Hopper, Eve | 19 | not graded | not graded | 13 | not found: 2 folders match nobody",
     ]
 
 
@@ -249,7 +253,8 @@ def test_nothing_of_a_class_can_be_read_by_others_and_nothing_else_is_left(whole
     home, *_ = whole
     written = {path for path in home.rglob("*") if "class" not in path.parts[len(home.parts) :]}
     reports = {"=cy().txt", "bray_18.txt", "dan_17.txt", "lovelaceada_17.txt", "raybob_18.txt"}
-    assert {path.name for path in written} == {*FILES, *reports, "roster.csv"}
+    # The journal stays until everybody is found.
+    assert {path.name for path in written} == {*FILES, *reports, "roster.csv", "csv.begun"}
     for path in written - {home / "roster.csv"}:
         assert path.stat().st_mode & 0o077 == 0, path  # another user's submission runs meanwhile
 

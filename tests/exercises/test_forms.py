@@ -15,11 +15,12 @@ from graded import RELU, blocks_of, each_row
 
 import course
 from grader import archives, handed_in, tables, traces
-from grader.collected import belonging_to_nobody, submissions
+from grader.collected import Submission, belonging_to_nobody, submissions
 from grader.handed_in import NotTakenError, look
+from grader.identity import matched
 from grader.manifest import manifest
 from grader.report import GradedExercise, Report
-from grader.roster import matched, read_roster
+from grader.roster import read_roster
 from verify import TRIAL
 
 COURSE = course.read_course()
@@ -249,15 +250,43 @@ def roster(folder, told):
     return read_roster(folder / "students.csv")
 
 
+def of_whom(folder, told, names):
+    """Return the names of the students whose submissions these are, in a class of theirs."""
+    students = roster(folder, told)
+    place = folder / "class"
+    for name in names:
+        (place / name).mkdir(parents=True)
+    found, _ = submissions(place, COURSE.exercises)
+    theirs = matched(students, found)
+    return [" + ".join(s.name for s in theirs.get(one, ())) or "nobody" for one in found]
+
+
 @each_row("forms.txt", "who is it")
-def test_a_submission_is_matched_by_name_or_by_number_or_not_at_all(tmp_path, row):
+def test_a_submission_is_known_by_these_rules_or_not_at_all(tmp_path, row):
     told, submission, who = row
     try:
-        theirs = matched(roster(tmp_path, told), [submission]).values()
-        found = [text for one in theirs for text in (one.name, *one.cells.values())] or ["nobody"]
+        found = of_whom(tmp_path, told, [submission])
     except ValueError as error:
         found = [str(error).partition(":")[0]]
-    assert who in found
+    assert found == [who]
+
+
+@each_row("forms.txt", "a class of each platform")
+def test_of_a_class_nobody_is_missing_nobody_there_twice_and_nobody_has_anothers(tmp_path, row):
+    _, *files = row
+    for file in files:
+        put(tmp_path / "class", file)
+    if "submission_metadata.yml" in str(files):
+        (tmp_path / "class" / files.pop()).write_text(BLOCKS["of Gradescope"], encoding="utf-8")
+    students = roster(tmp_path, "Everybody")
+    found, _ = submissions(tmp_path / "class", COURSE.exercises)
+    theirs = matched(students, found)
+    assert {*theirs} == {*found}
+    handed_in = {s.name: look(one).read(RELU)[1] for one, those in theirs.items() for s in those}
+    expected = {s.name: file for s, file in zip(students, files, strict=True)}
+    assert sum(map(len, theirs.values())) == len(handed_in) == len(students)
+    for name, file in expected.items():
+        assert f"this = {file!r}" in handed_in[name].decode()
 
 
 def test_only_students_and_what_says_who_they_are_is_read(tmp_path):
@@ -268,7 +297,7 @@ def test_only_students_and_what_says_who_they_are_is_read(tmp_path):
 
 
 def test_a_gradebook_for_moodle_has_the_columns_of_its_own_export(tmp_path):
-    who = tables.Identities(roster(tmp_path, "Moodle"), None, ["ada.l"])
+    who = tables.Identities(roster(tmp_path, "Moodle"), None, [Submission("ada.l")])
     report = Report("ada.l", (GradedExercise("06_relu", "ReLU", ()),), "none")
     assert tables.gradebook("moodle", [RELU], who.known([report])) == [
         ["ID number", "Email address", "06 ReLU"],
