@@ -7,6 +7,7 @@ does so shows it to anybody who reads it.
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -20,6 +21,10 @@ except ImportError:  # on Windows, and in a page
     resource = None
 
 TINY, DEEP = 1e-6, 3  # a longer complex step is no good one; lists in lists
+# What is looked at of all variables, or counting takes longer than the work that is counted: a graph
+# of scalars has ten thousands of calls, each with a list of all of them at hand. A complex step shows
+# in the first calls of a function.
+MOST_LOOKS, MOST_ENTRIES = 100, 100  # at the calls of each function, and at the entries of a list
 
 TRIES, ENOUGH = 3, 0.1  # calls that are timed, unless they have taken so many seconds together
 
@@ -52,20 +57,38 @@ def _noting(thing: Any) -> Any:
 
 
 def effort(
-    function: Callable[..., Any], arguments: Sequence[Any], forward: str = ""
+    function: Callable[..., Any], arguments: Sequence[Any], forward: str | None = ""
 ) -> tuple[int, bool, float]:
     """Call a function, and return what it took.
 
     That is: how often it called functions named ``forward``; whether it brought its arguments
     together with complex numbers, or any function had one with a complex step; and the least
-    processor time of a few calls, in seconds.
+    processor time of a few calls, in seconds. With ``None`` only the time is taken.
     """
+    counted = (0, False) if forward is None else _counted(function, arguments, forward)
+    times: list[float] = []
+    while len(times) < TRIES and sum(times) < ENOUGH:
+        copies = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
+        begun = _processor_time()
+        function(*copies)
+        times.append(_processor_time() - begun)
+    return *counted, min(times)
+
+
+def _counted(
+    function: Callable[..., Any], arguments: Sequence[Any], forward: str
+) -> tuple[int, bool]:
+    """Return the number of calls, and whether there were numbers of another kind."""
     calls, stepped, before = 0, False, sys.getprofile()
+    looks = Counter[Any]()
 
     def count(frame: Any, event: str, _: Any) -> None:
         nonlocal calls, stepped
+        if event not in ("call", "return"):
+            return
         calls += event == "call" and frame.f_code.co_name == forward
-        if event in ("call", "return") and not stepped:
+        if not stepped and looks[frame.f_code] < MOST_LOOKS:
+            looks[frame.f_code] += 1
             stepped = any(map(_is_stepped, frame.f_locals.values()))
 
     RealArray.met_complex = False
@@ -77,13 +100,7 @@ def effort(
         calls = 0
     finally:
         sys.setprofile(before)
-    times: list[float] = []
-    while len(times) < TRIES and sum(times) < ENOUGH:
-        copies = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
-        begun = _processor_time()
-        function(*copies)
-        times.append(_processor_time() - begun)
-    return calls, RealArray.met_complex or stepped, min(times)
+    return calls, RealArray.met_complex or stepped
 
 
 def _processor_time() -> float:
@@ -102,7 +119,8 @@ def _is_stepped(thing: Any) -> bool:
     """Whether numbers have tiny imaginary parts, as of a complex step, and not as of a spectrum."""
     for _ in range(DEEP):
         if isinstance(thing, list | tuple) and thing:
-            thing = next((one for one in thing if isinstance(one, complex)), thing[0])
+            begin = thing[:MOST_ENTRIES]
+            thing = next((one for one in begin if isinstance(one, complex)), begin[0])
     if not isinstance(thing, complex | np.ndarray | np.generic) or not np.iscomplexobj(thing):
         return False
     imaginary, real = (np.abs(part).max(initial=0.0) for part in (np.imag(thing), np.real(thing)))

@@ -408,8 +408,8 @@ def is_no_measurement(small: Call, large: Call | None = None, forward: Call | No
         look_at = "is it measured? A derived gradient does not need a forward pass for every entry"
         got = f"{calls} calls of {forward.name}"
         small.refuse(got, "only a few: a gradient that is derived", look_at)
-    longer = _effort(large)[2]
-    passes = longer / max(_effort(forward)[2], LEAST_TIME)
+    longer = _effort(large, None)[2]
+    passes = longer / max(_effort(forward, None)[2], LEAST_TIME)
     growth = max(_growths(small, large))
     if passes > MOST_PASSES and longer > MOST_GROWTH * growth * max(time, LEAST_TIME):
         large.refuse(
@@ -420,7 +420,7 @@ def is_no_measurement(small: Call, large: Call | None = None, forward: Call | No
         )
 
 
-def _effort(call: Call, forward: str = "") -> tuple[int, bool, float]:
+def _effort(call: Call, forward: str | None = "") -> tuple[int, bool, float]:
     function = getattr(call.submission, call.name)
     measure = getattr(function, "__effort__", None) or functools.partial(effort, function)
     with warnings.catch_warnings():

@@ -53,7 +53,8 @@ def grade_class(
     if again:
         wait_for_a_processor(QUIET_SECONDS)
     failed = {one: [e.name for e in report.exercises if e.failed] for one, report in again.items()}
-    with contextlib.closing(_graded(failed, loaded, replace(task, jobs=1))) as graded:
+    alone = replace(task, jobs=1, limits=replace(task.limits, alone=True))
+    with contextlib.closing(_graded(failed, loaded, alone)) as graded:
         for submission, report in graded:
             yield submission, again[submission].completed_by(report)
 

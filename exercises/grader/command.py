@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,7 @@ def _grade_one(
         failed = [one.name for one in report.exercises if one.failed]
         wait_for_a_processor(QUIET_SECONDS)
         again = [one for one in checks if one.exercise.name in failed]
-        report = report.completed_by(grade(folder, again, wall, limits))
+        report = report.completed_by(grade(folder, again, wall, replace(limits, alone=True)))
     asked = ((getattr(options, platform), write) for platform, write in WRITERS.items())
     made = [(path, write(report)) for path, write in asked if path]  # before any is written
     for path, content in made:

@@ -51,7 +51,7 @@ class RemoteFunction(Remote):
         """Call it in the other process."""
         return self._link.call(self, list(arguments), keywords)
 
-    def __effort__(self, arguments: list[Any], forward: str) -> tuple[int, bool, float]:
+    def __effort__(self, arguments: list[Any], forward: str | None) -> tuple[int, bool, float]:
         """Call it in the other process, and return what it took, see ``effort``."""
         return self._link.effort(self, arguments, forward)
 
@@ -110,7 +110,7 @@ class Link(AbstractContextManager["Link"]):
         return value
 
     def effort(
-        self, function: Remote, arguments: list[Any], forward: str
+        self, function: Remote, arguments: list[Any], forward: str | None
     ) -> tuple[int, bool, float]:
         """Call a function, and return what it took."""
         given = {"arguments": arguments, "forward": forward}

@@ -96,7 +96,7 @@ class Pupil:
             answer["after"] = [arguments, keywords]
         return answer
 
-    def _effort(self, function: Any, arguments: Any, forward: str) -> dict[str, Any]:
+    def _effort(self, function: Any, arguments: Any, forward: str | None) -> dict[str, Any]:
         return {"value": list(effort(function, arguments, forward))}
 
     def _ask(self, function: Any, repeatable: bool, arguments: Any, keywords: Any) -> Any:

@@ -84,12 +84,17 @@ def test_grading_a_class_survives_hostile_submissions_and_stays_fair(tmp_path):
 
 CHECK = '''
 import os
+from grader.clock import offspring
 def check_it(sub):
     """It is graded."""
     if sub.what == "die": os._exit(3)
     if sub.what == "die once" and not os.path.exists("{once}"):
         open("{once}", "x").close()
         os._exit(3)
+    if sub.what == "be killed once" and not os.path.exists("{once}2"):
+        open("{once}2", "x").close()
+        for process in offspring(os.getpid()): os.kill(process, 9)
+        sub.what
 '''
 
 
@@ -102,6 +107,7 @@ def test_a_grading_process_that_dies_costs_its_submission_only(tmp_path, monkeyp
     (home / "starter.py").write_text("")
     exercise = replace(RELU, home=home.parent, points={"check_it": 1}, whole=0)
     students = {"ada": "live", "bob": "die", "dora": "live", "eve": "die once"}
+    students |= {"fay": "be killed once"}
     sources = {name: f"what = {what!r}" for name, what in students.items()}
     folder = hand_in(tmp_path / "class", **sources)
     resource_tracker.ensure_running()  # it stays
@@ -109,9 +115,9 @@ def test_a_grading_process_that_dies_costs_its_submission_only(tmp_path, monkeyp
     with best_wall([folder]) as it:
         task = classes.Task((exercise,), it, ORDINARY, 60, jobs=1)
         found = [(one.name, report) for one, report in classes.grade_class(all_of(folder), task)]
-    assert [name for name, _ in found] == ["ada", "dora", "bob", "eve"]  # some again, in the end
-    assert [report.earned for _, report in found] == [1, 1, 0, 1]
-    assert [report.failed for _, report in found] == [False, False, True, False]
+    assert [name for name, _ in found] == ["ada", "dora", "bob", "eve", "fay"]  # some once more
+    assert [report.earned for _, report in found] == [1, 1, 0, 1, 1]
+    assert [report.failed for _, report in found] == [False, False, True, False, False]
     assert said(found[2][1]).startswith("the process that graded it ended")
     assert traces.children() == before
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ from grader.processors import processors
 from grader.traces import children
 from grader.wall import Room
 
-QUICK = Limits(answer=100_000, output=100_000)
+QUICK = Limits(answer=100_000, output=100_000, alone=True)
+KILLED = "import os; os.kill(os.getpid(), 9)"
 ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
 WORK = "import time\nwhile True: pass"
 SLEEP = "import time; time.sleep(99)"
@@ -73,13 +75,19 @@ def test_lines_are_sent_both_ways(start):
     ("code", "why"),
     [
         ("import ctypes; ctypes.string_at(0)", "it crashed: Segmentation fault"),
-        ("import os; os.kill(os.getpid(), 9)", "the system ended it"),
+        (KILLED, "the system ended it"),
         ("import sys\nwhile True: sys.stderr.write('x' * 999)", "more than 100,000 bytes"),
         (f"import os; os.close(1); {SLEEP}", "it went on, but stopped answering"),
     ],
 )
 def test_the_reason_for_a_stop_is_reported(start, code, why):
     assert why in why_stopped(start(code))
+
+
+def test_a_process_that_is_killed_among_others_says_nothing_of_the_submission(start):
+    process = start(KILLED, replace(QUICK, alone=False))
+    with pytest.raises(NotGradedError, match="no memory left"):
+        process.receive()
 
 
 @pytest.mark.slow
