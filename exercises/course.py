@@ -337,10 +337,13 @@ def judge(
         failed = Result("import", "Your file can be imported.", "failed", lines)
         return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))
     results: list[Result] = []
+    habits: set[str] = set()
     for check in checks:
         wrong = [result.check for result in results if result.status != "passed"]
         going_on = to_the_end or not wrong
-        results.append(_result(check, submission, path, wrong) if going_on else not_run(check))
+        results.append(
+            _result(check, submission, path, wrong, habits) if going_on else not_run(check)
+        )
     return Outcome(exercise, path, tuple(results))
 
 
@@ -350,8 +353,13 @@ def not_run(check: Any) -> Result:
     return Result(check.__name__, sentence, "not run")
 
 
-def _result(check: Any, submission: Any, path: Path, wrong: Sequence[str]) -> Result:
-    """Run a check; ``wrong`` are the checks before it that did not pass."""
+def _result(
+    check: Any, submission: Any, path: Path, wrong: Sequence[str], habits: set[str]
+) -> Result:
+    """Run a check; ``wrong`` are the checks before it that did not pass, for their own reasons.
+
+    A slip of those ``habits`` that has cost points costs no more.
+    """
     result = not_run(check)
     try:
         check(submission)
@@ -363,6 +371,11 @@ def _result(check: Any, submission: Any, path: Path, wrong: Sequence[str]) -> Re
         # If the check it depends on passed before, and fails now, no report has said so.
         told = error.__cause__ if rests_on and status == "failed" and error.__cause__ else error
         lines, share = _explained(told, path), getattr(told, "share", 0.0)
+        if habit := getattr(told, "habit", ""):
+            if habit in habits:
+                share = 1.0
+                lines = (*lines, ("not judged", "this has cost points above, and costs no more"))
+            habits.add(habit)
         return replace(result, status=status, lines=lines, share=share)
     return replace(result, status="passed", share=1.0)
 

@@ -1,14 +1,15 @@
 """Is a gradient derived, or measured? A measurement shows in how it is calculated.
 
 A difference, or a complex step, calls the forward pass for every entry, or repeats its work. Both
-can be counted. This runs in the process of the learner's code, which could lie; but a file that
-does so shows it to anybody who reads it.
+can be counted. A difference that is right to all digits needs numbers with more of them. This runs
+in the process of the learner's code, which could lie; but a file that does so shows it to anybody
+who reads it.
 """
 
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -21,25 +22,23 @@ except ImportError:  # on Windows, and in a page
     resource = None
 
 TINY, DEEP = 1e-6, 3  # a longer complex step is no good one; lists in lists
-# What is looked at of all variables, or counting takes longer than the work that is counted: a graph
-# of scalars has ten thousands of calls, each with a list of all of them at hand. A complex step shows
-# in the first calls of a function.
+# Looking at the variables must not take longer than the work: a graph of scalars has many thousand
+# calls, each with a list of all its nodes at hand. A step shows in the first calls of a function.
 MOST_LOOKS, MOST_ENTRIES = 100, 100  # at the calls of each function, and at the entries of a list
 
 TRIES, ENOUGH = 3, 0.1  # calls that are timed, unless they have taken so many seconds together
 
 
 class RealArray(np.ndarray):
-    """An array that notes when it, or what is made of it, meets a complex number."""
+    """An array that notes when it, or what is made of it, meets a number of another kind."""
 
-    met_complex = False  # one of them, since this was last set
+    met = ""  # the kind that one of them has met since this was last set
 
     def __array_ufunc__(
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **how: Any
     ) -> Any:
         """Calculate as any array does."""
-        if any(map(np.iscomplexobj, (*inputs, *(out or ())))):
-            RealArray.met_complex = True
+        RealArray.met = RealArray.met or _first(map(_kind, (*inputs, *(out or ()))))
         if out is not None:
             how["out"] = tuple(map(_bare, out))
         result = getattr(ufunc, method)(*map(_bare, inputs), **how)
@@ -58,14 +57,15 @@ def _noting(thing: Any) -> Any:
 
 def effort(
     function: Callable[..., Any], arguments: Sequence[Any], forward: str | None = ""
-) -> tuple[int, bool, float]:
+) -> tuple[int, str, float]:
     """Call a function, and return what it took.
 
-    That is: how often it called functions named ``forward``; whether it brought its arguments
-    together with complex numbers, or any function had one with a complex step; and the least
-    processor time of a few calls, in seconds. With ``None`` only the time is taken.
+    That is: how often it called functions named ``forward``; with which numbers of another kind,
+    ``"complex"`` or ``"long"``, it brought its arguments together, or any function had, complex
+    ones with a short step; and the least processor time of a few calls, in seconds. With ``None``
+    only the time is taken.
     """
-    counted = (0, False) if forward is None else _counted(function, arguments, forward)
+    counted = (0, "") if forward is None else _counted(function, arguments, forward)
     times: list[float] = []
     while len(times) < TRIES and sum(times) < ENOUGH:
         copies = [np.array(a) if isinstance(a, np.ndarray) else a for a in arguments]
@@ -77,21 +77,21 @@ def effort(
 
 def _counted(
     function: Callable[..., Any], arguments: Sequence[Any], forward: str
-) -> tuple[int, bool]:
-    """Return the number of calls, and whether there were numbers of another kind."""
-    calls, stepped, before = 0, False, sys.getprofile()
+) -> tuple[int, str]:
+    """Return the number of calls, and the other kind of numbers."""
+    calls, kind, before = 0, "", sys.getprofile()
     looks = Counter[Any]()
 
     def count(frame: Any, event: str, _: Any) -> None:
-        nonlocal calls, stepped
+        nonlocal calls, kind
         if event not in ("call", "return"):
             return
         calls += event == "call" and frame.f_code.co_name == forward
-        if not stepped and looks[frame.f_code] < MOST_LOOKS:
+        if not kind and looks[frame.f_code] < MOST_LOOKS:
             looks[frame.f_code] += 1
-            stepped = any(map(_is_stepped, frame.f_locals.values()))
+            kind = _first(map(_kind_of_a_step, frame.f_locals.values()))
 
-    RealArray.met_complex = False
+    RealArray.met = ""
     guarded = [_noting(np.array(a)) if _is_real(a) else a for a in arguments]
     sys.setprofile(count)
     try:
@@ -100,7 +100,7 @@ def _counted(
         calls = 0
     finally:
         sys.setprofile(before)
-    return calls, RealArray.met_complex or stepped
+    return calls, RealArray.met or kind
 
 
 def _processor_time() -> float:
@@ -115,16 +115,27 @@ def _processor_time() -> float:
     return float(used.ru_utime + used.ru_stime)
 
 
-def _is_stepped(thing: Any) -> bool:
-    """Whether numbers have tiny imaginary parts, as of a complex step, and not as of a spectrum."""
+def _kind(thing: Any) -> str:
+    """Return the kind of numbers, if it is another than float64."""
+    if np.iscomplexobj(thing):
+        return "complex"
+    return "long" if getattr(getattr(thing, "dtype", None), "char", "") == "g" else ""
+
+
+def _kind_of_a_step(thing: Any) -> str:
+    """Return the kind of numbers; complex ones have a tiny imaginary part, or are of a spectrum."""
     for _ in range(DEEP):
         if isinstance(thing, list | tuple) and thing:
             begin = thing[:MOST_ENTRIES]
             thing = next((one for one in begin if isinstance(one, complex)), begin[0])
-    if not isinstance(thing, complex | np.ndarray | np.generic) or not np.iscomplexobj(thing):
-        return False
+    if not isinstance(thing, complex | np.ndarray | np.generic) or _kind(thing) != "complex":
+        return _kind(thing) if isinstance(thing, np.ndarray | np.generic) else ""
     imaginary, real = (np.abs(part).max(initial=0.0) for part in (np.imag(thing), np.real(thing)))
-    return bool(0 < imaginary <= TINY * max(real, 1.0))
+    return "complex" if 0 < imaginary <= TINY * max(real, 1.0) else ""
+
+
+def _first(kinds: Iterable[str]) -> str:
+    return next(filter(None, kinds), "")
 
 
 def _is_real(thing: Any) -> bool:

@@ -22,8 +22,9 @@ RTOL = 1e-9
 # A derivation is off by about 1e-15 of the largest entry, a central difference by 1e-11 or more.
 DERIVED = 1e-12
 
-SIGN = "the sign: every entry is minus what it should be"  # known, whatever is asked
-FACTOR = "a factor: "
+SIGN = "the sign: every entry is minus what it should be"
+
+SHORT = "float16", "float32"  # types of numbers with few digits
 
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
 
@@ -46,6 +47,7 @@ class WrongAnswerError(AssertionError):
     share = 0.0  # of the points of the check that are kept
     kept = 0.0  # of the points of each check that depends on it
     function = ""  # that gave the answer
+    habit = ""  # a slip that somebody makes everywhere, and that costs points only once
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
@@ -283,7 +285,7 @@ class Call:
                     self.refuse(got, expected, sentence, known=known, stand_in=stand_in)
             written = next((look_at for look_at, *_ in self._written()), "")
             seen = written or looks_like(got, expected) or otherwise or where_wrong(got, expected)
-            known = seen.startswith((SIGN, FACTOR))
+            known = bool(seen) and seen == slip(got, expected)
             self.refuse(got, expected, seen, known=known, stand_in=stand_in)
         if np.asarray(expected).dtype.kind == "b" != np.asarray(got).dtype.kind:
             self.refuse(repr(got), expected, "that is a number; the answer is True or False")
@@ -341,6 +343,7 @@ class Call:
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
         error.share, error.kept, error.function = share, 1.0 if known else share, self.name
+        error.habit = look_at if known and look_at.startswith(SHORT) else ""
         one = {self.name: stand_in} if stand_in else {}
         error.stand_ins = stand_in if isinstance(stand_in, dict) else one
         raise error
@@ -360,7 +363,8 @@ class Call:
 def is_derived(call: Call, right: Any, mistakes: dict[str, Any] | None = None) -> None:
     """Refuse a gradient that is wrong, or measured: differences are right to only a few digits."""
     got = call.run()
-    if same(got, right, 1e-5) and not same(got, right, DERIVED):
+    short = np.asarray(got).dtype.name in SHORT  # which has a sentence of its own
+    if not short and same(got, right, 1e-5) and not same(got, right, DERIVED):
         off = np.abs(got - right).max() / np.abs(right).max()
         call.refuse(
             f"a gradient that is off by {off:.1g} of its largest entry",
@@ -389,14 +393,20 @@ def give_all(
 
 
 def is_no_measurement(small: Call, large: Call | None = None, forward: Call | None = None) -> None:
-    """Refuse a gradient that costs what a measurement costs, or calculates with complex numbers.
+    """Refuse a gradient that costs what a measurement costs, or calculates with other numbers.
 
     ``small`` and ``large`` are calls at two sizes; ``forward`` is the forward pass at the large
     size. A loop over the entries is slow, too, but its time grows with the array, and that of a
     measurement with the square of it.
     """
-    calls, is_complex, time = _effort(small, forward.name if forward else "")
-    if is_complex:
+    calls, kind, time = _effort(small, forward.name if forward else "")
+    if kind == "long":
+        small.refuse(
+            "a calculation in long double",
+            "a gradient that is derived",
+            "is it measured? A derived gradient needs no more digits than float64 has",
+        )
+    if kind:
         small.refuse(
             "a calculation with complex numbers",
             "a gradient that is derived",
@@ -420,7 +430,7 @@ def is_no_measurement(small: Call, large: Call | None = None, forward: Call | No
         )
 
 
-def _effort(call: Call, forward: str | None = "") -> tuple[int, bool, float]:
+def _effort(call: Call, forward: str | None = "") -> tuple[int, str, float]:
     function = getattr(call.submission, call.name)
     measure = getattr(function, "__effort__", None) or functools.partial(effort, function)
     with warnings.catch_warnings():
@@ -567,19 +577,17 @@ def looks_like(got: Any, expected: Any) -> str:
         return f"that is a text; write {expected} without quotes"
     if isinstance(expected, str):
         return "" if isinstance(got, str) else "a word is asked for, as a text in quotes"
+    if known := slip(got, expected):
+        return known
     try:
         got, right = np.asarray(got), np.asarray(expected, float)
     except ValueError:
         return ""
-    if got.dtype in (np.float16, np.float32) and same(got, right, 1e-2):
-        return f"{got.dtype} has few digits: leave the numbers as they are, float64"
     if got.dtype == object:
         return "an array of objects, of dtype object: make the array with dtype=float"
     if got.dtype.kind not in "fiub":
         return ""
     if got.shape != right.shape:
-        if right.size > 1 and same(got.ravel(), right.ravel()):
-            return f"the numbers are right, but their shape is {got.shape}, and not {right.shape}"
         return f"the shape: {_shape(got)} came back, but the answer needs {_shape(right)}"
     if isinstance(expected, bool):
         return "" if got.dtype == bool else "that is a number; True or False is asked for"
@@ -587,13 +595,36 @@ def looks_like(got: Any, expected: Any) -> str:
         return "a number that is not finite: did something overflow, or was 0 divided by 0?"
     if not got.any() and got.shape:
         return "nothing but zeros: does your function fill in the result?"
+    return ""
+
+
+def slip(got: Any, expected: Any) -> str:
+    """Name a slip by which all of a wrong answer comes from the right one; it is known, always."""
+    if isinstance(expected, str | bool):
+        return ""
+    try:
+        got, right = np.asarray(got), np.asarray(expected, float)
+    except ValueError:
+        return ""
+    if got.dtype.kind not in "fiub" or not got.any() or not right.any():
+        return ""
+    if not np.isfinite(got).all() and np.isfinite(right).all():
+        return ""
+    if got.dtype.name in SHORT and same(got, right, 1e-2):
+        return f"{got.dtype} has few digits: leave the numbers as they are, float64"
+    if got.shape != right.shape:
+        if right.ndim == 2 and same(got, right.T):
+            return "that is its transpose"
+        if right.size > 1 and same(got.ravel(), right.ravel()):
+            return f"the numbers are right, but their shape is {got.shape}, and not {right.shape}"
+        return ""
     if same(got, -right, 1e-6):
         return SIGN
     if np.asarray(expected).dtype == bool:
         return ""
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
-    factor = float(got[at] / right[at]) if right[at] else 1.0
-    if right.size > 1 and abs(factor - 1) > 1e-3 and same(got, factor * right, 1e-6):
+    factor = float(got[at] / right[at])
+    if right.size > 1 and abs(factor - 1) > 1e-3 and factor and same(got, factor * right, 1e-6):
         return f"a factor: every entry is {factor:.4g} x what it should be"
     if right.size == 1 and factor in (2, 3, 4, 0.5, 0.25):
         return f"it is {factor:g} x what it should be"

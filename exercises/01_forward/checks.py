@@ -69,6 +69,10 @@ def check_any_function(sub):
         "that is the derivative of sum(x*x); call f instead": 2 * x,
     }
     Call(sub, "forward_difference", f, x, h=H).gives([2.0, 1.0, 3.0], mistakes)
+    f = Formula("100 * x[0] - 1000 * x[1]", lambda x: 100 * x[0] - 1000 * x[1])
+    right, is_cut = np.array([100.0, -1000.0]), "a slope may be large: are large ones cut off?"
+    mistakes = {is_cut: AnyOf(*(np.clip(right, -most, most) for most in (1, 5, 10, 100)))}
+    Call(sub, "forward_difference", f, x[:2], h=H).gives(right, mistakes)
 
 
 @builds_on(check_each_entry_has_its_own_slope)

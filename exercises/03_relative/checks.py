@@ -95,12 +95,14 @@ TABLE = (
     # errors, kinks, and the word
     ([1e-7, 1e-9], False, "good"),
     ([1e-7], True, "good"),
+    ([5e-8], False, "good"),  # that is not the limit itself, as others beside a limit
     ([1e-9, 2e-7], False, "suspicious"),
     ([1e-4, 1e-9], True, "fine with kinks"),
     ([5e-5], True, "fine with kinks"),
     ([1e-4], False, "suspicious"),
     ([2e-4, 0.0], True, "suspicious"),
     ([1e-2], False, "suspicious"),
+    ([5e-3], False, "suspicious"),
     ([1e-9, 1e-9, 2e-2], False, "wrong"),
     ([2e-2], True, "wrong"),
 )

@@ -112,6 +112,10 @@ def check_the_loss_of_a_lost_case(sub):
     scores = np.array([[-1000.0, -1100.0], [600.0, 500.0]])
     look_at = "is the largest score of its own row taken off each row?"
     Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(50.0, otherwise=look_at)
+    call = Call(sub, "cross_entropy", np.array([[40.0, 0.0], [0.0, 40.0]]), np.array([0, 1]))
+    got = call.run()
+    if not np.all(np.abs(got) < 1e-13):  # log(1 + exp(-40)) is 4e-18
+        call.refuse(got, 0.0, [*mistakes][-1], known=True)
 
 
 @builds_on(check_probabilities)
@@ -195,6 +199,7 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_the_gradient)
+@builds_on(check_other_sizes)
 def heldout_rows_are_examples(sub):
     """Each row is its own example: the gradient of each row sums to 0."""
     scores = np.array([[0.3, -2.0, 1.0, 0.0], [50.0, 49.0, 48.0, 0.0], [0.0, 0.0, 0.0, -700.0]])

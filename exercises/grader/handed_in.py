@@ -148,15 +148,9 @@ class HandedIn:
 
 def _told_apart(files: Sequence[File]) -> str:
     """Name the first of several files so that no other has the name."""
-    for parts in (
-        files[0].name,
-        files[0].path.name,
-        f"{files[0].path.parent.name}/{files[0].name}",
-    ):
-        same = [(f.name, f.path.name, f"{f.path.parent.name}/{f.name}") for f in files[1:]]
-        if not any(parts in names for names in same):
-            break
-    return clean_name(parts)
+    ways = [(f.name, f.path.name, f"{f.path.parent.name}/{f.name}") for f in files]
+    alone = [name for name, *others in zip(*ways, strict=True) if name not in others]
+    return clean_name((alone or ways[0])[0])
 
 
 def _listed(names: Sequence[str]) -> str:

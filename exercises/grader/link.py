@@ -51,7 +51,7 @@ class RemoteFunction(Remote):
         """Call it in the other process."""
         return self._link.call(self, list(arguments), keywords)
 
-    def __effort__(self, arguments: list[Any], forward: str | None) -> tuple[int, bool, float]:
+    def __effort__(self, arguments: list[Any], forward: str | None) -> tuple[int, str, float]:
         """Call it in the other process, and return what it took, see ``effort``."""
         return self._link.effort(self, arguments, forward)
 
@@ -111,13 +111,13 @@ class Link(AbstractContextManager["Link"]):
 
     def effort(
         self, function: Remote, arguments: list[Any], forward: str | None
-    ) -> tuple[int, bool, float]:
+    ) -> tuple[int, str, float]:
         """Call a function, and return what it took."""
         given = {"arguments": arguments, "forward": forward}
         reply = self._exchange({"do": "effort", "function": function, **given})
         try:
-            calls, is_complex, seconds = reply["value"]
-            return int(calls), bool(is_complex), float(seconds)
+            calls, kind, seconds = reply["value"]
+            return int(calls), str(kind), float(seconds)
         except (LookupError, TypeError, ValueError):
             raise StoppedError("its answer could not be understood") from None
 

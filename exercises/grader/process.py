@@ -138,14 +138,14 @@ class Process:
             status = SIGNALLED - status
         if status >= 0:
             return f"it ended the whole program, with exit status {status}"
-        if -status == signal.SIGKILL and not self.limits.alone:
-            # Its own limits end it in other ways: by an error where memory is asked for, and by
-            # SIGXCPU. But who is killed where the machine has no memory left? Alone, it will show.
-            if self.clock.cpu < self.limits.seconds / 2:
-                raise NotGradedError(
-                    "the system ended its process, as it does when the machine has no memory left; "
-                    "grade it again when there is less other work"
-                )
+        # Its own limits end it in other ways: by an error where it asks for memory, and by SIGXCPU.
+        # This may be the memory of the machine, which others have used. Alone, it will show.
+        early = self.clock.cpu < self.limits.seconds / 2
+        if -status == signal.SIGKILL and early and not self.limits.alone:
+            raise NotGradedError(
+                "the system ended its process, as it does when the machine has no memory left; "
+                "grade it again when there is less other work"
+            )
         if -status in (signal.SIGXCPU, signal.SIGKILL):
             return "the system ended it: too much processor time, or too much memory"
         return f"it crashed: {signal.strsignal(-status)}"

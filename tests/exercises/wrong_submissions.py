@@ -54,10 +54,10 @@ def answers_in(path, exercise):
     """Yield the answers of a file."""
     table = path.read_text(encoding="utf-8") if path.exists() else ""
     for row in re.findall(r"\S.*(?:\n .*)*", table.replace("CENTRAL", CENTRAL)):
-        head, *code = re.split(r"\n(?= {4}(?:def|class|from|import|[A-Z]+ =) )", row, maxsplit=1)
-        if code:
+        head, _, code = row.partition("\n")
+        if re.match(" {4}(?:def|class|from|import|[A-Z]+ =) ", code) and not head.endswith("|"):
             name, says = [*head.split(" | "), NOTHING][:2]
-            below = textwrap.dedent(code[0])
+            below = textwrap.dedent(code)
             task = re.split(r"\W+", below, maxsplit=2)[1]
             yield Answer(name, True, task, f"{solution_of(exercise)}\n{below}", says)
         else:
