@@ -21,7 +21,8 @@ GRADEBOOKS = ("canvas", "moodle")
 PLATFORMS = ("gradescope", "prairielearn", "classroom50", "junit", "json")
 OF_ONE = PLATFORMS[:-1]
 OF_A_CLASS = (
-    *("csv", "reports", "student_reports", "checks", "id", "roster", "manifest"),
+    *("csv", "reports", "student_reports", "checks", "id", "roster", "manifest", "by_hand"),
+    "moodle_feedback",
     *GRADEBOOKS,
 )
 SUBMISSION_SECONDS = 600
@@ -43,6 +44,8 @@ def add_commands(commands: Any) -> None:
     _add_path(one, "roster", "the students of the class, as Canvas or Moodle export them")
     for book in GRADEBOOKS:
         _add_path(one, book, f"scores of the class for {book.title()}, by --roster or --id")
+    _add_path(one, "moodle-feedback", "the texts for students, to upload to Moodle", "ZIP")
+    _add_path(one, "by-hand", "points to add: a table of who, exercise, points, why")
     _add_path(one, "manifest", "every file of the class, and what became of it")
     _add_path(one, "reports", "a text for each of the class", "FOLDER")
     open_ones = "the same to hand out: no held-out value, no notes"
@@ -192,6 +195,7 @@ def _grade_one(
 def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Namespace) -> int:
     """Grade the submissions that are not graded yet, and write the files, even after a stop."""
     from catalogue import spoken
+    from grader.by_hand import read_by_hand
     from grader.classes import Task, grade_class
     from grader.collected import belonging_to_nobody, submissions
     from grader.manifest import manifest
@@ -200,6 +204,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     from grader.tables import Journal, fingerprint_of_course, write_class, write_table
 
     students = read_roster(options.roster) if options.roster else []
+    by_hand = read_by_hand(options.by_hand, read_course()) if options.by_hand else []
     everything = read_course().exercises
     found, left_out = submissions(options.whole, everything)
     if not found:
@@ -234,7 +239,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
                 last = f"{report.submission}: {number(report.earned)} of {number(report.points)}"
                 _warn(f"graded {len(reports)} of {len(found)}, last {last}")
     finally:
-        for warning in write_class(reports, exercises, options, students):
+        for warning in write_class(reports, exercises, options, students, by_hand):
             _warn(warning)
         os.umask(mask)
     failed = [report.submission for report in reports.values() if report.failed]

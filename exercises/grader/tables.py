@@ -17,7 +17,10 @@ import gradcheck_ref
 from catalogue import LOCALE, spoken
 from course import HERE, Exercise
 from grader.alike import noted
+from grader.by_hand import BY_HAND, ByHand, with_points_by_hand
+from grader.changes import HEAD, changes, read_table
 from grader.collected import Submission
+from grader.feedback import write_feedback
 from grader.handed_in import look
 from grader.identity import matched
 from grader.limits import Limits
@@ -47,17 +50,27 @@ def write_class(
     exercises: Sequence[Exercise],
     options: argparse.Namespace,
     students: Sequence[Student] = (),
+    by_hand: Sequence[ByHand] = (),
 ) -> list[str]:
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
-    by_submission, warnings = noted(reports, exercises), list[str]()
+    who = Identities(students, options.id, reports)
+    by_submission, warnings = with_points_by_hand(noted(reports, exercises), by_hand, who.found)
     ordered = [by_submission[one] for one in sorted(by_submission)]
-    who = Identities(students, options.id, by_submission)
-    write_table(options.csv, scores(exercises, ordered, who, checks=options.checks))
+    before, rows = read_table(options.csv), scores(exercises, ordered, who, checks=options.checks)
+    write_table(options.csv, rows)
+    new = [[*map(_cell, row)] for row in rows]
+    if changed := [*changes(before, new, [exercise.name for exercise in exercises])]:
+        path = options.csv.with_suffix(".changes.csv")
+        write_table(path, [HEAD, *changed])
+        warnings.append(f"points that are not what they were: {len(changed)}, see {path.name}")
     names = report_names(one.name for one in by_submission)
     for place, student in ((options.reports, False), (options.student_reports, True)):
         for submission, report in by_submission.items() if place else ():
             path = place / f"{names[submission.name]}.txt"
             path.write_text(text(report, student=student), encoding="utf-8")
+    if options.moodle_feedback:
+        left_out = write_feedback(options.moodle_feedback, by_submission)
+        warnings += [f"not in {options.moodle_feedback.name}: {name}" for name in left_out]
     if options.json:
         submissions = [report.to_dict() for report in ordered]
         complete = as_json(format_version=FORMAT_VERSION, submissions=submissions)
@@ -159,18 +172,20 @@ def scores(
     """
     who = who or Identities()
     names = [exercise.name for exercise in exercises]
+    said = {check.id for report in reports for check in report.checks}
     for exercise in exercises if checks else ():
         every = [*exercise.points, *["whole"] * bool(exercise.whole)]
+        every += [BY_HAND] * (f"{exercise.name}/{BY_HAND}" in said)
         names += [f"{exercise.name}/{check}" for check in every]
     rows = [["submission", *who.heads, *names, "points", "out of", "wall", "look at"]]
     for report in reports:
         points = [_points(e.earned, failed=e.failed) for e in report.exercises]
-        if checks:
-            points += [
-                _points(check.earned, failed=exercise.failed)
-                for exercise in report.exercises
-                for check in exercise.checks
-            ]
+        earned = {
+            check.id: _points(check.earned, failed=exercise.failed)
+            for exercise in report.exercises
+            for check in exercise.checks
+        }
+        points += [earned.get(name, "0") for name in names[len(exercises) :]]
         points += [_points(report.earned, failed=report.failed), number(report.points)]
         looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
         if who.students and report.submission not in who.found:
@@ -235,6 +250,8 @@ FORMULA = re.compile("(^|[;,\t\r\n|])([ \"']*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])
 
 def _cell(text: str) -> str:
     """Write a cell so that no spreadsheet treats it, or a part of it, as a formula."""
+    if re.fullmatch(r"-?\d+(?:\.\d+)?", text):  # a number, as of points taken off
+        return text
     return FORMULA.sub(r"\1\2'", text)
 
 

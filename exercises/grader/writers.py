@@ -56,6 +56,8 @@ def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]
     for check in exercise.checks:
         mark = word("ok" if check.status == "passed" else "NO")
         score = f"{number(check.earned)}/{number(check.points)}"
+        if not check.points:  # by hand
+            mark, score = " " * columns(mark), f"{check.earned:+g}"
         head = f"  {mark} {score:>5} "
         yield from wrapped(check.title, WIDTH, head, " " * columns(head))
         secret = student and "/heldout_" in check.id and check.message

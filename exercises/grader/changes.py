@@ -1,0 +1,33 @@
+"""Old and new points: what a regrade has changed."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+HEAD = ["submission", "exercise", "old", "new"]
+
+
+def read_table(path: Path | None) -> list[list[str]]:
+    """Read a table of scores, if there is one."""
+    if not path or not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.reader(file))
+
+
+def changes(
+    old: Sequence[Sequence[str]], new: Sequence[Sequence[str]], exercises: Sequence[str]
+) -> Iterator[list[str]]:
+    """Yield a row for each exercise of a submission whose points are not what they were."""
+    before = _by_submission(old)
+    for name, row in _by_submission(new).items():
+        for exercise in exercises:
+            was, now = before.get(name, {}).get(exercise), row.get(exercise, "")
+            if was is not None and was != now:
+                yield [name, exercise, was, now]
+
+
+def _by_submission(table: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
+    head = table[0] if table else []
+    rows = (dict(zip(head, row, strict=False)) for row in table[1:])
+    return {row["submission"]: row for row in rows if row.get("submission")}
