@@ -27,6 +27,7 @@ from columns import columns
 from grader import alike, classes, tables, traces, wall, writers
 from grader.collected import submission_of, submissions
 from grader.limits import Limits
+from grader.report import GradedExercise, Report
 
 RIGHT = at_the_top("")
 # Only what is held out can see what is wrong; and behind the functions it fails.
@@ -221,9 +222,10 @@ def test_the_table_has_everybody_with_points_and_what_to_look_at(whole):
     assert seen == [
         f"'=cy() |  |  |  | 0 | 0 | 13 | {nobody}is not there",
         "bray_18 | 18 | Ray, Bob | 18 | 0 | 0 | 13 | 06_relu.py is not there",
-        f"dan_17 | 17 |  |  | 9 | 9 | 13 | {nobody}{fails} raybob_18, but for comments and names",
+        f"dan_17 | 17 |  |  | 9 | 9 | 13 | {nobody}{fails} raybob_18, but for names and order",
         "lovelaceada_17 | 17 | Lovelace, Ada | 17 | 13 | 13 | 13 | 2 files are called 06_relu.py, "
-        "and this is lovelaceada_LATE_17_902_06_relu-1.py; 06_relu.py was handed in late",
+        "and this is lovelaceada_LATE_17_902_06_relu-1.py; 06_relu.py was handed in late; "
+        "06_relu.py equals the published solution, but for names and order",
         f"raybob_18 | 18 | Ray, Bob | 18 | 9 | 9 | 13 | 06_relu.py {fails} dan_17, but for "
         "comments and names",
         " |  | Hopper, Eve | 19 | not graded | not graded | 13 | not found: 2 folders match nobody",
@@ -317,18 +319,68 @@ def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monke
 # --- answers that are alike --------------------------------------------------------------------
 
 
+ANSWER = """
+import numpy as np
+def helper(x): return np.exp(x)
+def f(x):
+    y = helper(x) + 1
+    return y
+"""
+
+
 @pytest.mark.parametrize(
     ("other", "same"),
     [
-        ("# mine\ndef f( x ):\n    'Mine.'\n    return (x +\n 1)", True),
-        ("def f(a):\n    return b + 1\n", False),
+        (
+            "import numpy as np\n# mine\ndef helper(x): return np.exp(x)\ndef f( x ):\n"
+            "    'Mine.'\n    y = (helper(x) +\n 1)\n    return y",
+            True,
+        ),
+        (ANSWER.replace("helper", "exponential"), True),
+        (ANSWER.replace("as np", "").replace("np.", "numpy."), True),
+        (
+            "import numpy as np\ndef f(x):\n    y = g(x) + 1\n    return y\n"
+            "def g(z): return np.exp(z)",
+            True,
+        ),
+        (ANSWER.replace("    return y", "    print('y', y)\n    return y"), True),
+        (ANSWER.replace("f(x)", "f(x: float) -> float").replace("y =", "y: float ="), True),
+        (ANSWER + "if __name__ == '__main__':\n    print(f(1))\n", True),
+        (ANSWER.replace("np.exp(x)", "np.exp(y)"), False),
+        (ANSWER.replace("np.exp", "np.log"), False),
+        (ANSWER.replace("+ 1", "+ 2"), False),
         ("def f(a:\n", False),
         ("(" * 50_000, False),
     ],
-    ids=["layout and comments", "another name", "a broken file", "brackets"],
+    ids=[
+        "layout and comments",
+        "a helper's name",
+        "an alias",
+        "order and a name",
+        "a print",
+        "types",
+        "the block that runs it",
+        "another name",
+        "another function",
+        "another number",
+        "a broken file",
+        "brackets",
+    ],
 )
-def test_answers_are_equal_but_for_layout_comments_and_names(other, same):
-    assert (alike.shape(b"def f(x):\n    return x + 1\n") == alike.shape(other.encode())) == same
+def test_answers_are_equal_but_for_what_a_copy_changes_without_a_thought(other, same):
+    assert (alike.shape(ANSWER.encode()) == alike.shape(other.encode())) == same
+
+
+def test_the_published_solution_is_noted_however_it_is_written(tmp_path):
+    solution = (RELU.folder / "solution.py").read_text(encoding="utf-8")
+    folder = hand_in(tmp_path, a=solution.replace("upstream", "u") + "print(1)", b=RIGHT + "x = 1")
+    empty = GradedExercise(RELU.name, RELU.title, ())
+    reports = {submission_of(o): Report(o.name, (empty,), "none") for o in folder.iterdir()}
+    noted = alike.noted(reports, [RELU])
+    assert {one.name: r.exercises[0].notes for one, r in noted.items()} == {
+        "a": ("06_relu.py equals the published solution, but for names and order",),
+        "b": (),
+    }
 
 
 def test_starters_and_broken_files_are_not_compared_as_answers(tmp_path):
