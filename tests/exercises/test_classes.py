@@ -227,7 +227,7 @@ def test_the_table_has_everybody_with_points_and_what_to_look_at(whole):
         "and this is lovelaceada_LATE_17_902_06_relu-1.py; 06_relu.py was handed in late; "
         "06_relu.py equals the published solution, but for names and order",
         f"raybob_18 | 18 | Ray, Bob | 18 | 9 | 9 | 13 | 06_relu.py {fails} dan_17, but for "
-        "comments and names",
+        "names and order",
         " |  | Hopper, Eve | 19 | not graded | not graded | 13 | not found: 2 folders match nobody",
     ]
 
