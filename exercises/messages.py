@@ -24,7 +24,10 @@ from course import HERE, ROOT
 OURS = (
     *("course.py", "expect.py", "explained.py", "in_notebook.py", "in_page.py", "judging.py"),
     *("run.py", "screen.py", "sketches.py", "grader/link.py", "grader/process.py"),
-    *("grader/report.py", "grader/writers.py"),
+    *("grader/report.py", "grader/writers.py", "grader/command.py", "grader/classes.py"),
+    *("grader/grading.py", "grader/handed_in.py", "grader/archives.py", "grader/collected.py"),
+    *("grader/identity.py", "grader/by_hand.py", "grader/changes.py", "grader/feedback.py"),
+    *("grader/alike.py", "grader/manifest.py"),
 )
 MANIFEST = "course.toml"
 STARTERS = "starter.py"
@@ -35,6 +38,7 @@ OF_AN_EXERCISE = ("title", "experiment", "recall")  # in the manifest
 NOT_TOLD = {
     *("ArgumentParser", "ArgumentTypeError", "Case", "TypeError", "ValueError", "add_argument"),
     *("add_parser", "add_subparsers", "compile", "getattr", "namedtuple", "sub", "_holds"),
+    *("_add_path", "_command"),
 }
 TABLES = {"IN_A_PAGE", "MISSED", "PUZZLING", "REFUSED"}  # their keys are for the code
 CHECK = re.compile("(check|heldout)_")

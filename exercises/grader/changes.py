@@ -27,6 +27,11 @@ def changes(
                 yield [name, exercise, was, now]
 
 
+def how_many(changed: Sequence[object], path: Path) -> str:
+    """Say how many points have changed, and where they are."""
+    return f"points that are not what they were: {len(changed)}, see {path.name}"
+
+
 def _by_submission(table: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
     head = table[0] if table else []
     rows = (dict(zip(head, row, strict=False)) for row in table[1:])

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from catalogue import told
 from course import Course, Exercise, missing, read_course
 from grader.limits import QUIET_SECONDS, Limits
 from grader.processors import processors
@@ -35,12 +36,17 @@ def add_commands(commands: Any) -> None:
     one.add_argument("folder", nargs="?", type=Path, help="of the submission; else work/")
     for platform in PLATFORMS:
         _add_path(one, platform, f"write for {platform}")
-    whole = "grade each of the folders in it"
-    one.add_argument("--class", dest="whole", metavar="FOLDER", type=Path, help=whole)
+    one.add_argument(
+        "--class", dest="whole", metavar="FOLDER", type=Path, help="grade each of the folders in it"
+    )
     _add_path(one, "csv", "scores of the class")
     one.add_argument("--checks", action="store_true", help="in the csv, a column for each check")
-    student = "in the csv, a column with this part of a folder's name: '\\d+' for its first number"
-    one.add_argument("--id", metavar="REGEX", type=_pattern, help=student)
+    one.add_argument(
+        "--id",
+        metavar="REGEX",
+        type=_pattern,
+        help="in the csv, a column with this part of a folder's name: '\\d+' for its first number",
+    )
     _add_path(one, "roster", "the students of the class, as Canvas or Moodle export them")
     for book in GRADEBOOKS:
         _add_path(one, book, f"scores of the class for {book.title()}, by --roster or --id")
@@ -48,25 +54,37 @@ def add_commands(commands: Any) -> None:
     _add_path(one, "by-hand", "points to add: a table of who, exercise, points, why")
     _add_path(one, "manifest", "every file of the class, and what became of it")
     _add_path(one, "reports", "a text for each of the class", "FOLDER")
-    open_ones = "the same to hand out: no held-out value, no notes"
-    _add_path(one, "student-reports", open_ones, "FOLDER")
+    _add_path(one, "student-reports", "the same to hand out: no held-out value, no notes", "FOLDER")
     one.add_argument("--jobs", type=_whole, default=processors(), help="so many at a time")
-    seconds = "for each exercise of a submission"
-    one.add_argument("--seconds", type=_whole, default=Limits.seconds, help=seconds)
+    one.add_argument(
+        "--seconds", type=_whole, default=Limits.seconds, help="for each exercise of a submission"
+    )
     one.add_argument(
         "--submission-seconds", type=_whole, default=SUBMISSION_SECONDS, help="for all of them"
     )
-    open_to_all = "in a container, or for work you trust: a submission can do whatever you can"
-    one.add_argument("--no-wall", action="store_true", help=open_to_all)
+    one.add_argument(
+        "--no-wall",
+        action="store_true",
+        help="in a container, or for work you trust: a submission can do whatever you can",
+    )
 
     made = _command(commands, notebooks, "the exercises as notebooks, for Jupyter or Colab")
     made.add_argument("folder", type=Path)
-    where = "where on GitHub they will be, for links to Colab: OWNER/REPOSITORY/blob/main/FOLDER"
-    made.add_argument("--colab", metavar="ADDRESS", default="", help=where)
+    made.add_argument(
+        "--colab",
+        metavar="ADDRESS",
+        default="",
+        help="where on GitHub they will be, for links to Colab: OWNER/REPOSITORY/blob/main/FOLDER",
+    )
 
     out = _command(commands, export, "the course for students, or the grader")
-    told = "for students, without solutions"
-    out.add_argument("students", metavar="folder", nargs="?", type=Path, help=told)
+    out.add_argument(
+        "students",
+        metavar="folder",
+        nargs="?",
+        type=Path,
+        help="for students, without solutions",
+    )
     for platform in PLATFORMS[:3]:
         kind = "ZIP" if platform == "gradescope" else "FOLDER"
         _add_path(out, platform, f"the grader for {platform}", kind)
@@ -123,7 +141,7 @@ def _explained(command: Command, course: Course, options: argparse.Namespace) ->
 def _warn(text: str) -> None:
     from grader.report import clean_name  # which needs NumPy
 
-    print(clean_name(text), file=sys.stderr, flush=True)
+    print(clean_name(told(text)), file=sys.stderr, flush=True)
 
 
 # --- grade -------------------------------------------------------------------------------------
@@ -133,7 +151,7 @@ def grade(course: Course, options: argparse.Namespace) -> int:
     """Grade a submission, or a class."""
     folder = options.whole or options.folder or course.exercises[0].work.parent
     if trouble := _trouble(folder, options):
-        raise ValueError(trouble)
+        raise ValueError(told(trouble))
     from gradcheck_ref.conversation.child import stopped_by_signals
     from grader import wall
 
@@ -198,10 +216,17 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     from grader.by_hand import read_by_hand
     from grader.classes import Task, grade_class
     from grader.collected import belonging_to_nobody, submissions
+    from grader.identity import what_to_do
     from grader.manifest import manifest
     from grader.report import number
     from grader.roster import read_roster
-    from grader.tables import Journal, fingerprint_of_course, write_class, write_table
+    from grader.tables import (
+        Identities,
+        Journal,
+        fingerprint_of_course,
+        write_class,
+        write_table,
+    )
 
     students = read_roster(options.roster) if options.roster else []
     by_hand = read_by_hand(options.by_hand, read_course()) if options.by_hand else []
@@ -213,7 +238,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
         )
     for path, why in belonging_to_nobody(left_out):
         if not path.name.startswith((".", "__")):
-            _warn(f"{why}: {path.name}")
+            _warn(told(why) + told(": ") + path.name)
     for warning in _warnings_of_names(found, students, options.id):
         _warn(warning)
     limits = Limits(seconds=options.seconds)
@@ -243,7 +268,8 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
             _warn(warning)
         os.umask(mask)
     failed = [report.submission for report in reports.values() if report.failed]
-    unknown = [*_unknown(found, students)]
+    who = Identities(students, None, found)
+    unknown = [*what_to_do(who.nobodys, who.missing())]
     if begun and not failed and not unknown:
         begun.unlink(missing_ok=True)
     for line in (*(f"could not be graded: {name}" for name in failed), *unknown):
@@ -267,22 +293,6 @@ def _warnings_of_names(
             yield f"one id, {len(several)} submissions: {who}: {', '.join(several)}"
     if students:
         yield from differences(students, submissions, matched(students, submissions))
-
-
-def _unknown(submissions: Sequence[Any], students: Sequence[Any]) -> Iterator[str]:
-    """Say at the end whose submissions are not known, and what to do."""
-    from grader.tables import Identities
-
-    who = Identities(students, None, submissions)
-    if who.nobodys:
-        yield f"these match nobody of the roster: {', '.join(who.nobodys)}"
-        if missing := who.missing():
-            yield f"and these students have nothing: {', '.join(one.name for one in missing)}"
-        yield (
-            "what to do: name each folder as the roster names the student, or add the login or "
-            "number in its name to the roster; then run the same command again, which grades only "
-            "what has changed"
-        )
 
 
 # --- export, notebooks -------------------------------------------------------------------------

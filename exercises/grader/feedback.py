@@ -5,7 +5,7 @@ the folder of that student.
 """
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from grader.collected import MOODLE, Submission
@@ -25,6 +25,11 @@ def write_feedback(path: Path, reports: Mapping[Submission, Report]) -> list[str
             else:
                 left_out.append(submission.name)
     return left_out
+
+
+def not_in(path: Path, names: Iterable[str]) -> list[str]:
+    """Say whose submissions are not in a file."""
+    return [f"not in {path.name}: {name}" for name in names]
 
 
 def _place(submission: Submission) -> str:

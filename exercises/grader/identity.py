@@ -198,6 +198,30 @@ class Roster:
         return chosen[0] if len(chosen) == 1 else None
 
 
+NOBODYS = "not one student of the roster"
+NOTHING = "nothing was handed in"
+
+
+def not_found(folders: int) -> str:
+    """Say of a student without a submission that one of these folders may be the student's."""
+    if folders == 1:
+        return "not found: 1 folder matches nobody"
+    return f"not found: {folders} folders match nobody" if folders else NOTHING
+
+
+def what_to_do(nobodys: Sequence[str], missing: Sequence[Student]) -> Iterator[str]:
+    """Say at the end which submissions are nobody's, who has none, and what to do."""
+    if nobodys:
+        yield f"these match nobody of the roster: {', '.join(nobodys)}"
+        if missing:
+            yield f"and these students have nothing: {', '.join(one.name for one in missing)}"
+        yield (
+            "what to do: name each folder as the roster names the student, or add the login or "
+            "number in its name to the roster; then run the same command again, which grades only "
+            "what has changed"
+        )
+
+
 def differences(
     students: Iterable[Student],
     submissions: Iterable[Submission],

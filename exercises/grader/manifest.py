@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from catalogue import told
 from course import Exercise
 from grader.collected import Submission, belonging_to_nobody
 from grader.handed_in import File, HandedIn, NotTakenError, look
@@ -23,19 +24,20 @@ def manifest(
     yield HEAD
     for submission in submissions:
         handed_in = look(submission)
-        told = {e.name: _verdict(handed_in, e) for e in exercises if handed_in.called(e)}
-        best = {e.name: handed_in.called(e)[0] for e in exercises if e.name in told}
+        verdicts = {e.name: _verdict(handed_in, e) for e in exercises if handed_in.called(e)}
+        best = {e.name: handed_in.called(e)[0] for e in exercises if e.name in verdicts}
         for file in handed_in.files:
             name = file.path.relative_to(folder).joinpath(*file.members)
             yield [
                 clean_name(str(name)),
                 clean_name(submission.name),
-                file.fault or "; ".join(_became(file, exercises, course, told, best)),
+                told(file.fault)
+                or "; ".join(map(told, _became(file, exercises, course, verdicts, best))),
             ]
         for trouble in handed_in.troubles:
-            yield ["", clean_name(submission.name), trouble]
+            yield ["", clean_name(submission.name), told(trouble)]
     for path, why in belonging_to_nobody(left_out):
-        yield [clean_name(path.name), "", why]
+        yield [clean_name(path.name), "", told(why)]
 
 
 def _verdict(handed_in: HandedIn, exercise: Exercise) -> str:
@@ -50,7 +52,7 @@ def _became(
     file: File,
     exercises: Sequence[Exercise],
     course: Sequence[Exercise],
-    told: dict[str, str],
+    verdicts: dict[str, str],
     best: dict[str, File],
 ) -> Iterator[str]:
     fitting = [one for one in course if likeness(file.name, one)]
@@ -58,7 +60,7 @@ def _became(
         if exercise not in exercises:
             yield f"{exercise.name} was not to be graded"
         elif file is best[exercise.name]:
-            yield told[exercise.name]
+            yield verdicts[exercise.name]
         else:
             yield f"another file counts for {exercise.name}"
     if not fitting:

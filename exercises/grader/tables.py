@@ -14,15 +14,15 @@ from hashlib import sha256
 from pathlib import Path
 
 import gradcheck_ref
-from catalogue import LOCALE, spoken
+from catalogue import LOCALE, spoken, told
 from course import HERE, Exercise
 from grader.alike import noted
 from grader.by_hand import BY_HAND, ByHand, with_points_by_hand
-from grader.changes import HEAD, changes, read_table
+from grader.changes import HEAD, changes, how_many, read_table
 from grader.collected import Submission
-from grader.feedback import write_feedback
+from grader.feedback import not_in, write_feedback
 from grader.handed_in import look
-from grader.identity import matched
+from grader.identity import NOBODYS, matched, not_found
 from grader.limits import Limits
 from grader.report import FORMAT_VERSION, Report, clean_name, from_dict, number, software
 from grader.roster import IDS, Student, head_of
@@ -62,7 +62,7 @@ def write_class(
     if changed := [*changes(before, new, [exercise.name for exercise in exercises])]:
         path = options.csv.with_suffix(".changes.csv")
         write_table(path, [HEAD, *changed])
-        warnings.append(f"points that are not what they were: {len(changed)}, see {path.name}")
+        warnings.append(how_many(changed, path))
     names = report_names(one.name for one in by_submission)
     for place, student in ((options.reports, False), (options.student_reports, True)):
         for submission, report in by_submission.items() if place else ():
@@ -70,7 +70,7 @@ def write_class(
             path.write_text(text(report, student=student), encoding="utf-8")
     if options.moodle_feedback:
         left_out = write_feedback(options.moodle_feedback, by_submission)
-        warnings += [f"not in {options.moodle_feedback.name}: {name}" for name in left_out]
+        warnings += not_in(options.moodle_feedback, left_out)
     if options.json:
         submissions = [report.to_dict() for report in ordered]
         complete = as_json(format_version=FORMAT_VERSION, submissions=submissions)
@@ -81,7 +81,7 @@ def write_class(
             write_table(path, gradebook(book, exercises, graded))
             there = {report.submission for report, _ in graded}
             left_out = [one.submission for one in ordered if one.submission not in there]
-            warnings += [f"not in {path.name}: {name}" for name in left_out]
+            warnings += not_in(path, left_out)
     return warnings
 
 
@@ -189,23 +189,18 @@ def scores(
         points += [_points(report.earned, failed=report.failed), number(report.points)]
         looks = [look for e in report.exercises for look in (e.problem.split("\n")[0], *e.notes)]
         if who.students and report.submission not in who.found:
-            looks.insert(0, "not one student of the roster")
-        look_at = "; ".join(filter(None, looks))
+            looks.insert(0, NOBODYS)
+        look_at = "; ".join(map(told, filter(None, looks)))
         for found in who.cells(report.submission):
             student = [found.get(head, "") for head in who.heads]
             rows.append([report.submission, *student, *points, report.wall, look_at])
     worth = number(sum(exercise.worth for exercise in exercises))
     many = len(who.nobodys)  # one of which may be theirs: then 0 points would be wrong
-    nothing = f"not found: {_folders(many)} nobody" if many else "nothing was handed in"
     for one in who.missing():
         student = [one.cells.get(head, "") for head in who.heads]
         points = [NOT_GRADED if many else "0"] * (len(names) + 1)
-        rows.append(["", *student, *points, worth, "", nothing])
+        rows.append(["", *student, *points, worth, "", told(not_found(many))])
     return rows
-
-
-def _folders(many: int) -> str:
-    return "1 folder matches" if many == 1 else f"{many} folders match"
 
 
 def _points(earned: float, *, failed: bool) -> str:
