@@ -208,8 +208,8 @@ def in_pairs(f, x, h):
 def forms_of(sub):
     """Yield the forms that a learner may choose, also to write them out in adaptive.
 
-    What rounding leaves depends on how the five points are combined, and on whether the steps are
-    those taken. The last form is what the learner's own five_point does.
+    The rounding depends on how the five points are combined, and on whether the steps are those
+    taken. The last form is the learner's own five_point.
     """
     yield from (five_point, of_a_book, in_pairs)
     yield lambda f, x, h: Call(sub, "five_point", f, x, h=h).run()

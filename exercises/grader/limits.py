@@ -22,4 +22,4 @@ class Limits:
     memory: int = 2_000_000_000  # bytes of address space; NumPy alone takes about 0.3e9
     answer: int = 4_000_000  # bytes of one answer
     output: int = 200_000  # bytes that may be printed
-    alone: bool = False  # whether nothing else is graded: what kills it then is its own doing
+    alone: bool = False  # whether nothing else is graded: if it is killed then, it is the cause

@@ -48,7 +48,7 @@ def _exercise_lines(exercise: GradedExercise, *, student: bool) -> Iterable[str]
     head = f"{exercise.name[:2]} {word(exercise.title)}"
     yield head + " " * (WIDTH - columns(head) - columns(score)) + score
     for note in () if student else exercise.notes:
-        yield from wrapped(told(note), WIDTH, head=told("  note: "), indent=" " * 8)
+        yield from wrapped(told(note), WIDTH, head="  note: ", indent=" " * 8)
     if exercise.problem:
         for line in exercise.problem.splitlines():
             yield from wrapped(line, WIDTH, head="  ", indent="  ")
