@@ -1,14 +1,15 @@
-"""Who handed in what: the name of a submission, and the students of a class.
+"""Find the students of each submission, by its name.
 
-Points for the wrong student are worse than a question to the instructor, so the rules are strict:
+Points for the wrong student are worse than a question to the instructor, so the rules are strict.
 
-1. A student is known by all words of the name, in any order, also without spaces between them. What
-   stands beside them does not matter, if it is not the whole name of somebody else.
-2. A login is known wherever it stands, but a login that is a word of a name only alone.
-3. A middle name may be missing in the folder: first and last name are enough.
-4. A number decides only between those whom a name fits, or if it stands alone. A date is no number.
+1. All words of a student's name must be there, in any order, also without spaces between them. If
+   they are the words of several students, the longest name counts.
+2. A login may stand anywhere. But a login that is a word of a name must stand alone.
+3. Middle names may be missing: first and last name are enough, if nobody else has both.
+4. A number decides only between students whom the name fits, or if it stands alone. A date is no
+   number.
 5. Moodle's number of a participant is compared with a column of such numbers, and with no other.
-6. Two names with *and* between them are two students; both must be known.
+6. Two names with *and* between them are two students, and both must be known.
 """
 
 import re
