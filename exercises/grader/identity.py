@@ -65,7 +65,7 @@ def runs(ways: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Known:
-    """What a student may be called."""
+    """A student, with all spellings of names and logins."""
 
     student: Student
 
@@ -98,7 +98,7 @@ class Known:
 
 
 class Told:
-    """What the name of a submission tells."""
+    """The words, pieces and numbers in the name of a submission."""
 
     def __init__(self, name: str) -> None:
         undated = DATE.sub(" ", name)
@@ -137,7 +137,7 @@ class Told:
         return False
 
     def begins(self, known: Known) -> bool:
-        """Whether all that is told is the beginning of the name: rayb."""
+        """Whether the words are the beginning of the name: rayb."""
         return any(name.startswith(told) for told in self.whole for name in known.glued)
 
 
