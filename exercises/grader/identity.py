@@ -113,7 +113,7 @@ class Told:
         self.numbers = {one for way in self.pieces for one in way if one.isdecimal()} | self.alone
 
     def names(self, known: Known) -> set[str]:
-        """Return the words of the name of a student, if all are told."""
+        """Return the words of the name of a student, if all are there."""
         for name in known.names:
             alone = len(name) == 1 and not HAN.fullmatch(name[0])
             there = self.whole if alone else self.glued
@@ -122,14 +122,14 @@ class Told:
         return set()
 
     def names_shortly(self, known: Known) -> bool:
-        """Whether first and last name are told, or nothing but two words of the name or more."""
+        """Whether first and last name are there, or nothing but two words of the name or more."""
         for name in known.names:
             if any(len(way) > 1 and {*way} <= {*name} for way in self.ways):
                 return True
         return any(len(name) > 1 and name <= self.words for name in known.short_names)
 
     def logs_in(self, known: Known, names: set[str]) -> bool:
-        """Whether a login is told; if it is one of the words of all ``names``, then alone."""
+        """Whether a login is there; if it is one of the words of all ``names``, then alone."""
         for login in known.logins & {*runs(self.pieces)}:
             rest = self.words - {word for way in words_of(" ".join(login)) for word in way}
             if not rest or len(login) > 1 or login[0] not in names:
@@ -183,7 +183,7 @@ class Roster:
         return by_name[0] if by_login in ([], by_name) else None
 
     def _named(self, told: Told) -> list[Known]:
-        """Return those whose whole name is told: not Ada Lovelace, if Ada King Lovelace is, too."""
+        """Return all whose whole name is there: not Ada Lovelace, if it is Ada King Lovelace."""
         fits = [(one, words) for one in self.everybody if (words := told.names(one))]
         return [one for one, words in fits if not any(words < more for _, more in fits)]
 
