@@ -51,7 +51,7 @@ LATE = re.compile(r"LATE_(?=anon_)|_LATE(?=_|$)", re.IGNORECASE)
 ARCHIVE = ".zip"
 # Gradescope's folders have numbers; this file beside them says whose they are.
 METADATA = "submission_metadata.yml"
-SUBMITTER = re.compile(r"^(\S.*?):\s*$|^\s+-?\s*:(name|sid|email):\s*(.*?)\s*$", re.MULTILINE)
+SUBMITTER = re.compile(r"^(\S.*?): *$|^[ -]+:(name|sid|email): *(.*?) *$", re.MULTILINE)
 
 
 def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submission], list[Path]]:
@@ -73,6 +73,8 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
         if path.is_symlink() or path.name.startswith((".", "__")):  # as .git and __MACOSX
             left_out.append(path)
             continue
+        if path.name == METADATA:
+            continue
         moodle = MOODLE.fullmatch(path.name)
         if moodle and (number := re.search(r"_(\d+)$", moodle["who"])):
             participants[moodle["who"]] = number[1]
@@ -80,7 +82,7 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
             who, _, nth = _timed(path.name) or (path.name, "", 0)
             who = moodle["who"] if moodle else submitters.get(path.name, who)
             folders.setdefault(who, []).append((nth, path))
-        elif path.is_file() and path.name != METADATA and (parted := _parted(path, exercises)):
+        elif path.is_file() and (parted := _parted(path, exercises)):
             who, collected = parted
             files.setdefault(who, []).append(collected)
         else:

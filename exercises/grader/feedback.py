@@ -24,7 +24,7 @@ def write_feedback(path: Path, reports: Mapping[Submission, Report]) -> list[str
                 archive.writestr(name, text(report, student=True))
             else:
                 left_out.append(submission.name)
-    return left_out
+    return left_out if len(left_out) < len(reports) else ["anybody, as no folder is Moodle's"]
 
 
 def not_in(path: Path, names: Iterable[str]) -> list[str]:

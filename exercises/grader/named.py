@@ -26,7 +26,8 @@ def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return (
         re.compile(rf"{begin}?{words}(?P<behind>){USUAL}", re.IGNORECASE),
         re.compile(
-            rf"{begin}{words}(?P<nth>)(?:[\W_]+|(?![a-z\d]))(?P<behind>\S.*)", re.IGNORECASE
+            rf"{begin}{words}(?: *\((?P<nth>\d{{1,4}})\))?(?:[\W_]+|(?![a-z\d]))(?P<behind>\w.*)",
+            re.IGNORECASE,
         ),
     )
 
