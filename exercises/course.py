@@ -13,8 +13,8 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -129,6 +129,7 @@ class Course:
     exercises: tuple[Exercise, ...]
     projects: tuple[Exercise, ...] = ()
     language: str = ENGLISH  # of what it says
+    late: Mapping[str, Any] = field(default_factory=dict, hash=False)  # for the grader
 
     @property
     def everything(self) -> tuple[Exercise, ...]:
@@ -165,7 +166,8 @@ def read_course(home: Path = HERE) -> Course:
     if language not in languages():
         choice = " or ".join(f'"{one}"' for one in languages())
         raise ValueError(f"course.toml: there is no language {language!r}; choose {choice}")
-    return Course(data["welcome"], data["farewell"], exercises, projects, language)
+    late = data.get("late", {})
+    return Course(data["welcome"], data["farewell"], exercises, projects, language, late)
 
 
 def _exercise(fields: dict[str, Any], home: Path) -> Exercise:

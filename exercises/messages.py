@@ -27,6 +27,7 @@ OURS = (
     *("grader/report.py", "grader/writers.py", "grader/command.py", "grader/classes.py"),
     *("grader/grading.py", "grader/handed_in.py", "grader/archives.py", "grader/collected.py"),
     *("grader/identity.py", "grader/by_hand.py", "grader/changes.py", "grader/feedback.py"),
+    "grader/late.py",
     *("grader/alike.py", "grader/manifest.py"),
 )
 MANIFEST = "course.toml"

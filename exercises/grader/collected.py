@@ -18,6 +18,7 @@ class Collected:
     name: str  # without the student's name, and without the number of the resubmission
     nth: int = 0  # the number of the resubmission
     late: bool = False
+    when: str = ""  # it was handed in, as an ISO time, if that is known
 
 
 @dataclass(frozen=True, order=True)
@@ -28,6 +29,7 @@ class Submission:
     folders: tuple[Path, ...] = ()  # the latest is the last
     collected: tuple[Collected, ...] = ()
     participant: str = ""  # the number that Moodle gives, which is no id
+    when: str = ""  # it was handed in, as an ISO time, if that is known
 
 
 def submission_of(folder: Path) -> Submission:
@@ -51,7 +53,7 @@ LATE = re.compile(r"LATE_(?=anon_)|_LATE(?=_|$)", re.IGNORECASE)
 ARCHIVE = ".zip"
 # Gradescope's folders have numbers; this file beside them says whose they are.
 METADATA = "submission_metadata.yml"
-SUBMITTER = re.compile(r"^(\S.*?): *$|^[ -]+:(name|sid|email): *(.*?) *$", re.MULTILINE)
+FOLDER, KEY = re.compile(r"(\S.*?): *"), re.compile(r"( +)(?:- )?:(\w+): *(.*?) *")
 
 
 def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submission], list[Path]]:
@@ -64,8 +66,8 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
     exports = [path for path in there if (path / METADATA).is_file()]
     if len(exports) == 1:  # an export of Gradescope, unpacked into a folder
         there = sorted(exports[0].iterdir()) + [path for path in there if path not in exports]
-    submitters = _submitters(there)
-    folders: dict[str, list[tuple[int, Path]]] = {}
+    submitters, times = _submitters(there)
+    folders: dict[str, list[tuple[str, Path]]] = {}
     files: dict[str, list[Collected]] = {}
     participants: dict[str, str] = {}
     left_out = []
@@ -79,9 +81,9 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
         if moodle and (number := re.search(r"_(\d+)$", moodle["who"])):
             participants[moodle["who"]] = number[1]
         if path.is_dir():
-            who, _, nth = _timed(path.name) or (path.name, "", 0)
+            who, _, when = _timed(path.name) or (path.name, "", times.get(path.name, ""))
             who = moodle["who"] if moodle else submitters.get(path.name, who)
-            folders.setdefault(who, []).append((nth, path))
+            folders.setdefault(who, []).append((when, path))
         elif path.is_file() and (parted := _parted(path, exercises)):
             who, collected = parted
             files.setdefault(who, []).append(collected)
@@ -93,54 +95,67 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
             tuple(path for _, path in sorted(folders.get(who, ()))),
             tuple(files.get(who, ())),
             participants.get(who, ""),
+            max([when for when, _ in folders.get(who, ())] + [c.when for c in files.get(who, ())]),
         )
         for who in {**folders, **files}
     ]
     return sorted(found_all), left_out
 
 
-def _submitters(there: Sequence[Path]) -> dict[str, str]:
-    """Read who handed in each folder, if Gradescope says so: name, number and address of each."""
+def _submitters(there: Sequence[Path]) -> tuple[dict[str, str], dict[str, str]]:
+    """Read who handed in each folder, name, number and address, and when, if Gradescope says so."""
     metadata = next((path for path in there if path.name == METADATA and path.is_file()), None)
-    teams: dict[str, list[dict[str, str]]] = {}
-    team: list[dict[str, str]] = []
     text = metadata.read_text(encoding="utf-8", errors="replace") if metadata else ""
-    for folder, what, value in SUBMITTER.findall(text):
-        if folder:
-            team = teams.setdefault(folder.strip("'\""), [])
-        else:
-            if what == "name" or not team:
-                team.append({})
-            team[-1].setdefault(what, value.strip("'\""))
-    return {
+    teams: dict[str, list[dict[str, str]]] = {}
+    times: dict[str, str] = {}
+    name = part = ""
+    for line in text.splitlines():
+        if folder := FOLDER.fullmatch(line):
+            name = folder[1].strip("'\"")
+            teams[name] = []
+        elif found := KEY.fullmatch(line):
+            key, value = found[2], found[3].strip("'\"")
+            if len(found[1]) == 2 and "- " not in line:  # of the folder: submitters, results, ...
+                part = key
+            if part == key == "created_at":
+                times[name] = value.replace(" Z", "Z")
+            elif part == "submitters" and key == "name":
+                teams[name].append({key: value})
+            elif part == "submitters" and key in ("sid", "email") and teams[name]:
+                teams[name][-1][key] = value
+    told = {
         folder: " and ".join("_".join(filter(None, who.values())) for who in team)
         for folder, team in teams.items()
-        if any(map(any, map(dict.values, team)))
+        if team
     }
+    return told, times
 
 
-def _timed(name: str) -> tuple[str, str, int] | None:
+def _timed(name: str) -> tuple[str, str, str] | None:
     """Part the name of something that was handed in at a time: who, the rest, and the time."""
     if found := BLACKBOARD.fullmatch(name):
-        return found["who"], found["name"] or "", int(re.sub(r"\D", "", found["when"]))
-    if found := BRIGHTSPACE.fullmatch(name):
-        day, _, clock = found["when"].rpartition(", ")
+        who, form, when = found["who"], "%Y-%m-%d-%H-%M-%S", found["when"]
+    elif found := BRIGHTSPACE.fullmatch(name):
+        day, clock = found["when"].rsplit(", ", 1)
         year, clock, half = clock.split()
-        try:
-            when = datetime.strptime(f"{day} {year} {clock:0>4} {half}", "%b %d %Y %I%M %p")
-        except ValueError:  # in another language
-            return f"{found['who']}_{found['id']}", found["name"] or "", 0
-        return f"{found['who']}_{found['id']}", found["name"] or "", int(when.timestamp())
-    return None
+        when, form = f"{day} {year} {clock:0>4} {half}", "%b %d %Y %I%M %p"
+        who = f"{found['who']}_{found['id']}"
+    else:
+        return None
+    try:
+        return who, found["name"] or "", datetime.strptime(when, form).isoformat()
+    except ValueError:  # in another language
+        return who, found["name"] or "", ""
 
 
 def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] | None:
     """Part the name of a file into the student's and its own."""
-    who, name, nth = "", path.name, 0
+    who, name, nth, when = "", path.name, 0, ""
     if moodle := MOODLE.fullmatch(path.name):
         who, name = moodle["who"], moodle["name"]
     elif timed := _timed(path.name):
-        who, name, nth = timed
+        who, name, when = timed
+        nth = int(re.sub(r"\D", "", when) or 0)
     elif canvas := CANVAS.fullmatch(path.name):
         who, name = canvas["who"], canvas["name"]
         if given := _of_exercise(Path(name), exercises):
@@ -150,7 +165,8 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
     elif path.suffix.lower() == ARCHIVE:
         who = path.stem
     plain = LATE.sub("", who)
-    return (plain, Collected(path, name or path.name, nth, plain != who)) if plain else None
+    collected = Collected(path, name or path.name, nth, plain != who, when)
+    return (plain, collected) if plain else None
 
 
 def _of_exercise(path: Path, exercises: Sequence[Exercise]) -> tuple[str, str, int] | None:

@@ -217,6 +217,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     from grader.classes import Task, grade_class
     from grader.collected import belonging_to_nobody, submissions
     from grader.identity import what_to_do
+    from grader.late import read_late
     from grader.manifest import manifest
     from grader.report import number
     from grader.roster import read_roster
@@ -229,6 +230,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     )
 
     students = read_roster(options.roster) if options.roster else []
+    read_late(read_course())  # a mistake in it is found before any grading
     by_hand = read_by_hand(options.by_hand, read_course()) if options.by_hand else []
     everything = read_course().exercises
     found, left_out = submissions(options.whole, everything)

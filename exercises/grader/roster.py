@@ -23,6 +23,9 @@ IDS = (
     *("e mail", "e mail adresse", "学号", "编号", "标识", "标识符", "用户名", "账号"),
     *("邮箱", "电子邮件", "邮箱地址", "电子邮件地址"),
 )
+# What a late submission is judged by, see ``late``.
+HANDED_IN = ("handed in", "submission time", "abgegeben", "提交时间")
+EXTENSION = ("extension", "verlängerung", "延期")  # in days
 NOBODY = ("points possible", "student, test")  # rows of Canvas's gradebook
 SEPARATORS = ",;\t"
 # Moodle's worksheets number the participants of an assignment: "Participant 123".
@@ -39,6 +42,8 @@ class Student:
     logins: frozenset[str]  # and addresses
     numbers: frozenset[str]
     participant: str  # the number of Moodle's, if there is a column of these
+    handed_in: str = ""
+    extension: float = 0.0  # days
 
     @property
     def name(self) -> str:
@@ -63,7 +68,8 @@ def read_roster(path: Path) -> list[Student]:
     for row in rows:
         cells = {heads[i].strip(): row[i].strip() if i < len(row) else "" for i in known}
         if any(cells.values()) and not {*map(str.lower, cells.values())} & {*NOBODY}:
-            found.append(_student(cells))
+            more = {head_of(head): cell.strip() for head, cell in zip(heads, row, strict=False)}
+            found.append(_student(cells, more, path))
     return found
 
 
@@ -90,7 +96,10 @@ def head_of(text: str) -> str:
     return re.sub(r"[\s_-]+", " ", text.strip().strip('"').lower())
 
 
-def _student(cells: Mapping[str, str]) -> Student:
+def _student(cells: Mapping[str, str], more: Mapping[str, str], path: Path) -> Student:
+    days = next((more[head] for head in EXTENSION if more.get(head)), "0")
+    if not re.fullmatch(r"\d+(?:[.,]\d+)?", days):
+        raise ValueError(f"{path.name}: an extension is a number of days, and not {days!r}.")
     by_head = {head_of(head): cell.lstrip("#") for head, cell in cells.items()}
 
     def first_of(heads: tuple[str, ...]) -> str:
@@ -117,4 +126,6 @@ def _student(cells: Mapping[str, str]) -> Student:
         frozenset(logins),
         frozenset((*numbers, *participants)),
         participants[0] if participants else "",
+        next((more[head] for head in HANDED_IN if more.get(head)), ""),
+        float(days.replace(",", ".")),
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import gradcheck_ref
 from catalogue import LOCALE, spoken, told
-from course import HERE, Exercise
+from course import HERE, Exercise, read_course
 from grader.alike import noted
 from grader.by_hand import BY_HAND, ByHand, with_points_by_hand
 from grader.changes import HEAD, changes, how_many, read_table
@@ -23,6 +23,7 @@ from grader.collected import Submission
 from grader.feedback import not_in, write_feedback
 from grader.handed_in import look
 from grader.identity import NOBODYS, matched, not_found
+from grader.late import LATE, read_late, with_late
 from grader.limits import Limits
 from grader.report import FORMAT_VERSION, Report, clean_name, from_dict, number, software
 from grader.roster import IDS, Student, head_of
@@ -54,7 +55,8 @@ def write_class(
 ) -> list[str]:
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
     who = Identities(students, options.id, reports)
-    by_submission, warnings = with_points_by_hand(noted(reports, exercises), by_hand, who.found)
+    reduced = with_late(noted(reports, exercises), read_late(read_course()), who.found)
+    by_submission, warnings = with_points_by_hand(reduced, by_hand, who.found)
     ordered = [by_submission[one] for one in sorted(by_submission)]
     before, rows = read_table(options.csv), scores(exercises, ordered, who, checks=options.checks)
     write_table(options.csv, rows)
@@ -175,7 +177,7 @@ def scores(
     said = {check.id for report in reports for check in report.checks}
     for exercise in exercises if checks else ():
         every = [*exercise.points, *["whole"] * bool(exercise.whole)]
-        every += [BY_HAND] * (f"{exercise.name}/{BY_HAND}" in said)
+        every += [name for name in (LATE, BY_HAND) if f"{exercise.name}/{name}" in said]
         names += [f"{exercise.name}/{check}" for check in every]
     rows = [["submission", *who.heads, *names, "points", "out of", "wall", "look at"]]
     for report in reports:
