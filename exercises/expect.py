@@ -610,12 +610,12 @@ def slip(got: Any, expected: Any) -> str:
         return ""
     if not np.isfinite(got).all() and np.isfinite(right).all():
         return ""
-    if got.dtype.name in SHORT and same(got, right, 1e-2):
-        return f"{got.dtype} has few digits: leave the numbers as they are, float64"
+    if says := few_digits(got, right):
+        return says
     if got.shape != right.shape:
         if right.ndim == 2 and same(got, right.T):
             return "that is its transpose"
-        if right.size > 1 and same(got.ravel(), right.ravel()):
+        if (right.size > 1 or (got.shape and right.shape)) and same(got.ravel(), right.ravel()):
             return f"the numbers are right, but their shape is {got.shape}, and not {right.shape}"
         return ""
     if same(got, -right, 1e-6):
@@ -629,6 +629,14 @@ def slip(got: Any, expected: Any) -> str:
     if right.size == 1 and factor in (2, 3, 4, 0.5, 0.25):
         return f"it is {factor:g} x what it should be"
     return _of_the_right_one(got, right)
+
+
+def few_digits(got: Any, right: Any) -> str:
+    """Say so if the numbers are right, but of a type with few digits."""
+    name = np.asarray(got).dtype.name
+    if name in SHORT and same(got, right, 1e-2):
+        return f"{name} has few digits: leave the numbers as they are, float64"
+    return ""
 
 
 def _of_the_right_one(got: Any, right: Any) -> str:

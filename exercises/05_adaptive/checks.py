@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, shown
+from expect import AnyOf, Call, Formula, after, builds_on, few_digits, shown
 
 NOTHING = "nothing was kept: is the sum for the first step smaller than best_error?"
 NONE = "that is five_point(f, x, h / 2) for none of the STEPS"
@@ -144,6 +144,8 @@ def pair(sub, f, x):
     two_in_an_array = isinstance(got, np.ndarray) and got.shape == (2,)
     if not two_in_an_array and not (isinstance(got, tuple | list) and len(got) == 2):
         call.refuse(got, "(value, error)", "two numbers come back: return value, error")
+    if says := few_digits(got[0], got[0]):
+        call.refuse(got, "float64", says, known=True)
     if not got[1] >= 0:
         look_at = "is there an abs around each part?"
         call.refuse(f"an error bar of {shown(got[1], 2)}", "0 or more", look_at)

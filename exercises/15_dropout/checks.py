@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, Formula, after, builds_on, is_derived, is_no_measurement, same
+from expect import AnyOf, Call, Formula, after, builds_on, is_derived, is_no_measurement, same, slip
 
 P = 0.25
 X = np.array([[0.5, -1.0, 2.0, 0.25], [1.5, -0.5, 0.75, -2.0], [0.1, 1.0, -0.2, 0.6]])
@@ -19,15 +19,17 @@ def check_masks(sub):
     got = call.run()
     if np.shape(got) != (2, 40, 50):
         call.gives(np.ones((2, 40, 50)))
-    got, kept = np.asarray(got, float), 1 / (1 - P)
+    kept = 1 / (1 - P)
+    says = slip(got, np.where(np.asarray(got, float) != 0, kept, 0.0))
+    got = np.asarray(got, float)
     expected = "an array of 0 and 1 / (1 - p), which is 1.33333"
     for other in np.unique(got[(got != 0) & ~np.isclose(got, kept, rtol=1e-12)])[:1]:
         look_at = {
             1.0: "the mean should stay what it was: the others are multiplied by 1 / (1 - p)",
             1 / P: "that is 1 / p; an entry is kept with probability 1 - p",
             1 - P: "that is 1 - p; the others are divided by it",
-        }.get(float(other), "an entry is dropped, or multiplied by 1 / (1 - p)")
-        known = other in (1, 1 / P, 1 - P)
+        }.get(float(other), says or "an entry is dropped, or multiplied by 1 / (1 - p)")
+        known = bool(says) or other in (1, 1 / P, 1 - P)
         call.refuse(f"entries such as {other:.6g}", expected, look_at, known=known, stand_in=masks)
     dropped = np.mean(got == 0)
     if not 0.2 < dropped < 0.3:
