@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, is_derived, is_no_measurement
+from expect import AnyOf, Call, after, builds_on, few_digits, is_derived, is_no_measurement
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
 SCORES = np.log([[1.0, 2.0, 5.0], [6.0, 1.0, 1.0]])
@@ -199,13 +199,14 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_the_gradient)
-@builds_on(check_other_sizes)
 def heldout_rows_are_examples(sub):
     """Each row is its own example: the gradient of each row sums to 0."""
     scores = np.array([[0.3, -2.0, 1.0, 0.0], [50.0, 49.0, 48.0, 0.0], [0.0, 0.0, 0.0, -700.0]])
     labels = np.array([3, 0, 3])
     call = Call(sub, "cross_entropy_backward", scores, labels)
     got = call.run()
+    if says := few_digits(got, got):
+        call.refuse(got, "float64", says, known=True)
     if np.shape(got) != (3, 4) or not np.all(np.abs(np.sum(got, axis=1)) < 1e-12):
         call.refuse(got, "rows that add up to 0", "a shift of a whole row changes no loss")
 
