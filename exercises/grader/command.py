@@ -215,7 +215,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
     from catalogue import spoken
     from grader.by_hand import read_by_hand
     from grader.classes import Task, grade_class
-    from grader.collected import belonging_to_nobody, submissions
+    from grader.collected import belonging_to_nobody, is_left_by_a_program, submissions
     from grader.identity import what_to_do
     from grader.late import read_late
     from grader.manifest import manifest
@@ -239,7 +239,7 @@ def _grade_class(exercises: Sequence[Exercise], wall: Any, options: argparse.Nam
             f"{short(options.whole)} has no folders in it; a class has one for each student."
         )
     for path, why in belonging_to_nobody(left_out):
-        if not path.name.startswith((".", "__")):
+        if not is_left_by_a_program(path):
             _warn(told(why) + told(": ") + path.name)
     for warning in _warnings_of_names(found, students, options.id):
         _warn(warning)

@@ -8,7 +8,8 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from grader.collected import MOODLE, Submission
+from grader.collected import Submission
+from grader.downloads import MOODLE
 from grader.report import Report
 from grader.writers import text
 

@@ -18,7 +18,7 @@ packed = """
 {packed}
 """
 checks = tempfile.mkdtemp()
-zipfile.ZipFile(io.BytesIO(base64.b85decode("".join(packed.split())))).extractall(checks)
+zipfile.ZipFile(io.BytesIO(base64.b64decode(packed))).extractall(checks)
 sys.path.insert(0, checks + "/exercises")
 from in_notebook import check
 '''
@@ -44,10 +44,11 @@ def notebook(exercise: Exercise, address: str = "") -> dict[str, Any]:
     messages = [name for name in MESSAGES if Path(name).stem == read_course().language]
     machinery = machinery_in_a_page("in_notebook", messages)
     archive = zipped(machinery | exercise_in_a_page(exercise))
-    packed = base64.b85encode(archive).decode()
+    # Subtle: not base 85, as IPython takes `>>>` at the beginning of any line for a prompt.
+    packed = "\n".join(textwrap.wrap(base64.b64encode(archive).decode(), 96))
     cells = [
         _text(readme),
-        _code(SETUP.format(packed="\n".join(textwrap.wrap(packed, 96))), OURS),
+        _code(SETUP.format(packed=packed), OURS),
         _code(functions),
         _code(check, OURS),
         *([_code(textwrap.dedent(by_itself), OURS)] if by_itself else []),

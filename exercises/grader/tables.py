@@ -247,8 +247,6 @@ FORMULA = re.compile("(^|[;,\t\r\n|])([ \"']*)(?=[=+@\uff1d\uff0b\uff0d\uff20-])
 
 def _cell(text: str) -> str:
     """Write a cell so that no spreadsheet treats it, or a part of it, as a formula."""
-    if re.fullmatch(r"-?\d+(?:\.\d+)?", text):  # a number, as of points taken off
-        return text
     return FORMULA.sub(r"\1\2'", text)
 
 

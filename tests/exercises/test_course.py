@@ -220,8 +220,8 @@ a page missing from the navigation | page | ../../mkdocs.yml | exercises/06_relu
     exercises/6.md | not in the navigation
 no time | text | README.md | 20 minutes | a while | does not say 20 minutes
 two hints | text | hints.md | <summary>3. | <b>3. | has 2 hints, not 3
-a check without points | points | checks.py | def check_forward |
-    def check_backward | course.toml gives points for
+a check without points | points | checks.py | def check_inputs_are_left_alone |
+    def check_them | course.toml gives points for
 a starter that imports the solution | secrecy | starter.py | import numpy as np |
     from solution import relu | starter.py mentions the solution
 a starter with a slip | starter | starter.py | import numpy | import nunpy | import:

@@ -73,7 +73,7 @@ def test_a_notebook_speaks_the_language_of_the_course(monkeypatch, capsys, langu
     spoken = replace(COURSE, language=language)
     monkeypatch.setattr(notebooks, "read_course", lambda: spoken)
     setup = notebook(RELU)["cells"][1]["source"]
-    packed = base64.b85decode("".join(setup.split('"""')[1].split()))
+    packed = base64.b64decode(setup.split('"""')[1])
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         assert [name for name in archive.namelist() if name.endswith(".po")] == there
     monkeypatch.setattr(in_notebook, "read_course", lambda: spoken)
