@@ -107,6 +107,7 @@ class Told:
         self.glued = {"".join(run) for run in runs(self.ways)}  # some words, without spaces
         self.whole = {"".join(way) for way in self.ways} - {""}
         self.pieces = pieces_of(undated)
+        self.runs = {*runs(self.pieces)}
         alone = [found for way in self.pieces if (found := ALONE.fullmatch("_".join(way)))]
         self.alone = {found[1] for found in alone}  # a number, if there is nothing else
         # Not the 1 of HW1.
@@ -130,7 +131,7 @@ class Told:
 
     def logs_in(self, known: Known, names: set[str]) -> bool:
         """Whether a login is there; if it is one of the words of all ``names``, then alone."""
-        for login in known.logins & {*runs(self.pieces)}:
+        for login in known.logins & self.runs:
             rest = self.words - {word for way in words_of(" ".join(login)) for word in way}
             if not rest or len(login) > 1 or login[0] not in names:
                 return True
