@@ -130,10 +130,11 @@ class Process:
             self._outgoing.clear()
 
     def _how_it_ended(self) -> str:
-        try:
-            status = self._process.wait(timeout=1)
-        except subprocess.TimeoutExpired:
-            return "it went on, but stopped answering"
+        begun = self.clock.read(look=True)
+        while (status := self._process.poll()) is None:
+            if self.clock.read(look=True) - begun > 1:  # of its own time: to end takes some, too
+                return "it went on, but stopped answering"
+            time.sleep(0.01)
         if self._room.forwards_signals and status > SIGNALLED:
             status = SIGNALLED - status
         if status >= 0:
