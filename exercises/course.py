@@ -358,9 +358,9 @@ def not_run(check: Any) -> Result:
 def _result(
     check: Any, submission: Any, path: Path, wrong: Sequence[str], habits: set[str]
 ) -> Result:
-    """Run a check; ``wrong`` are the checks before it that did not pass, for their own reasons.
+    """Run a check; ``wrong`` are the checks before it that did not pass.
 
-    A slip of those ``habits`` that has cost points costs no more.
+    A slip in ``habits`` has cost points, and costs no more.
     """
     result = not_run(check)
     try:
