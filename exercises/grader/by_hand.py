@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from catalogue import told
 from course import Course
 from grader.collected import Submission
 from grader.report import Graded, GradedExercise, Report, clean_name
@@ -78,17 +79,17 @@ def _is_about(row: ByHand, one: Submission, found: Mapping[str, Sequence[Student
 def _added(exercise: GradedExercise, row: ByHand) -> GradedExercise:
     """Add the points as a check that is worth none; no exercise is worth less than 0."""
     points = max(row.points, -exercise.earned)
-    told = f"{BY_HAND}: {row.why}" if row.why else BY_HAND
+    title = told(BY_HAND) + (told(": ") + row.why if row.why else "")
     number_of_it = f"{exercise.name[:2]}.{len(exercise.checks) + 1}"
     check = Graded(
         id=f"{exercise.name}/{BY_HAND}",
         number=number_of_it,
-        title=told,
+        title=title,
         points=0,
         earned=points,
         status="passed",
         message="",
         heldout=False,
     )
-    note = f"{exercise.name}: {points:+g} {told}"
+    note = f"{exercise.name}: {points:+g} {title}"
     return replace(exercise, checks=(*exercise.checks, check), notes=(*exercise.notes, note))

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from catalogue import told
 from course import Course
 from grader.collected import Submission
 from grader.report import Graded, GradedExercise, Report, clean_name
@@ -89,7 +90,7 @@ def _reduced(
     check = Graded(
         id=f"{exercise.name}/{LATE}",
         number=f"{exercise.name[:2]}.{len(exercise.checks) + 1}",
-        title=f"late by {days} days: {percent:g} % less",
+        title=told(f"late by {days} days: {percent:g} % less"),
         points=0,
         earned=-exercise.earned * percent / 100,
         status="passed",
