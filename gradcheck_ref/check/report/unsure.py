@@ -13,6 +13,10 @@ from gradcheck_ref.check.words import setting
 # A number of evaluations that is recommended is a multiple of this.
 ROUND = 50
 
+# The slopes at a kink are known to about five digits of the jump: so many are shown, and less than
+# this part of half the jump is 0.
+SLOPE_DIGITS, TINY = 4, 1e-5
+
 
 def undecided(report: Any) -> Iterator[str]:
     """Describe the evidence for each reason, with the worst entry as example, and what to do."""
@@ -170,8 +174,8 @@ def _evidence(entry: Any, reason: str) -> str:
     """Write the claim and the estimate, and say why they do not decide."""
     numbers = numbers_of(entry.analytic, entry.numeric, entry.bar)
     visible = entry.allowed + FAIL_BARS * entry.bar
-    if reason == "kink":
-        return _slopes(entry)
+    if reason == "kink" and (slopes := _slopes(entry)):
+        return slopes
     if reason == "zero" or not math.isfinite(entry.analytic):
         return numbers
     why = f"only an error above {short(visible)} would show, and {short(entry.allowed)} is allowed"
@@ -181,14 +185,19 @@ def _evidence(entry: Any, reason: str) -> str:
 
 
 def _slopes(entry: Any) -> str:
-    """Say where the claim is among the slopes at a kink."""
+    """Say where the claim is among the slopes at a kink; nothing if their digits do not differ.
+
+    What is said is what the digits show: beyond them both ends are rounded.
+    """
     # A slope that is tiny compared with the jump is 0 except for rounding.
-    low, high = (
-        short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
-        for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
+    low, high, claim = (
+        short(0.0 if abs(one) < TINY * entry.bar else one, SLOPE_DIGITS)
+        for one in (entry.numeric - entry.bar, entry.numeric + entry.bar, entry.analytic)
     )
+    if low == high:
+        return ""
+    is_between = float(low) <= float(claim) <= float(high)
     where = "between them, which is valid at a kink"
-    if not entry.error <= entry.bar:
+    if not is_between:
         where = "outside, but that is not certain"
-    claim = short(entry.analytic, 4)
     return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"
