@@ -29,6 +29,41 @@ FEWEST_LINES = 7
 LEFT_IF_FITTED = 0.3
 
 
+class Stair(NamedTuple):
+    """A stretch of one axis through x where f does not change, and the jump of f at its end.
+
+    Attributes
+    ----------
+    name : str
+        The entry that moves.
+    x, start, end : float
+        Its value, and the ends of the stair; infinite where f jumps at no point that was tried.
+    jump : float
+        The larger of the jumps at both ends.
+    """
+
+    name: str
+    x: float
+    start: float
+    end: float
+    jump: float
+
+    @property
+    def said(self) -> str:
+        """Where the stair is, how long and how high, in words."""
+        ends = [self._placed(end) for end in (self.start, self.end) if np.isfinite(end)]
+        near, jumps = f"near {self.name} = {self.x:.4g}", f"jumps by {self.jump:.2g}"
+        if len(ends) == 1:
+            return f"f is flat {near}, as far as {ends[0]}, where it {jumps}"
+        long = f"{self.end - self.start:.2g} long"
+        return f"f is a staircase {near}: the stair from {ends[0]} to {ends[1]} is {long}, and f {jumps}"
+
+    def _placed(self, end: float) -> str:
+        """Write an end with the digits that are known: three of its distance from x."""
+        place = 2 - np.floor(np.log10(abs(end - self.x)))
+        return f"{round(end, int(place)) + 0.0:.6g}"
+
+
 class Given(NamedTuple):
     """The part of a pair that a diagnosis reads besides the numbers.
 
@@ -47,6 +82,9 @@ class Given(NamedTuple):
         The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     point : ndarray, shape (input.size,), or None
         The point, for all coordinates of the input.
+    stair : Stair or None
+        The stair of f that x lies on, along one axis of the input, where a claim fails, or is
+        unsure because of stairs.
     """
 
     x: Array
@@ -55,6 +93,7 @@ class Given(NamedTuple):
     raw: list[Any]
     jump: float = 0.0
     point: Array | None = None
+    stair: Stair | None = None
 
 
 @dataclass(frozen=True, eq=False)

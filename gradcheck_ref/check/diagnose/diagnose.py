@@ -135,6 +135,7 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield _first(partly.place, block)
         yield _first(partly.mask, block)
         return
+    yield _first(entries.stairs, block)
     # If entries without an axis are right, and not zero, the mistake is in some entries only.
     of_some = block.region or (block.others_held and block.others_claimed != 0)
     if not of_some:

@@ -26,6 +26,15 @@ def zero(block: Block) -> Iterator[Guess]:
         yield Guess("zero", f"it is zero{everywhere}", advice)
 
 
+def stairs(block: Block) -> Iterator[Guess]:
+    """Find a claim that is not zero where f is a staircase, as that of a smooth function is."""
+    stair = block.group[0].given.stair
+    if stair and (np.abs(block.numeric) <= block.slack)[block.fails].all():
+        advice = "is f rounded, quantized or spiking on purpose, and this a straight-through or a "
+        advice += "surrogate gradient? Then check it as that of the smooth function behind f"
+        yield Guess("not-zero", stair.said, advice)
+
+
 def copied(block: Block) -> Iterator[Guess]:
     """Find the gradient of another input, which is right there."""
     mine = block.gradient()

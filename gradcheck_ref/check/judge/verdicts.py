@@ -11,6 +11,7 @@ from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.staircase import stair_at
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import FAIL, PASS, Along, Given, Pair, Results
@@ -89,6 +90,7 @@ def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
     of_rows = {name: array[kept] for name, array in of_rows.items()}
     again, targets = claims.again(rows), list(_targets(ask))
     for k, source in ask.inputs.parts.items():
+        stair = stair_at(evidence, source)
         first, last = np.searchsorted(rows, [source.start, source.start + source.size]).tolist()
         for target, stretch, columns in targets:
             numbers = {name: array[first:last, stretch] for name, array in of_rows.items()}
@@ -99,6 +101,7 @@ def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
                 raw=claims.raw[k][stretch],
                 jump=jump,
                 point=ask.inputs.x[source.stretch],
+                stair=stair,
             )
             if unusable := claims.unusable.get(k):
                 given = given._replace(claim=None, again=None)

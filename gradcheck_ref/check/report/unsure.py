@@ -93,6 +93,8 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
             f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes of f "
             "are finite at every step, so they cannot confirm it"
         )
+    elif reason in ("stairs", "rounded") and group[0][0].given.stair:
+        evidence = group[0][0].given.stair.said
     elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), report.compared, "is", "are")
@@ -107,7 +109,8 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     """
     x, name = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
-    in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
+    in_steps = "If f is meant to change in steps, such as a floor, a count, a quantized or a "
+    in_steps += "spiking layer, its slope is 0: only the smooth function behind it can be checked"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
     on_surface = (
         "is f defined on a surface only, such as a sphere, or numbers that add up to 1? Then check "
