@@ -190,7 +190,7 @@ def _evidence(entry: Any, reason: str) -> str:
 def _slopes(entry: Any) -> str:
     """Say where the claim is among the slopes at a kink; nothing if their digits do not differ.
 
-    What is said is what the digits show: beyond them both ends are rounded.
+    The digits that are shown decide: beyond them both ends are rounded.
     """
     # A slope that is tiny compared with the jump is 0 except for rounding.
     low, high, claim = (
