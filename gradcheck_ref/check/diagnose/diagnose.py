@@ -139,13 +139,13 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
     # If entries without an axis are right, and not zero, the mistake is in some entries only.
     of_some = block.region or (block.others_held and block.others_claimed != 0)
     if not of_some:
-        yield _first(entries.zero, block)
         # Lines say nothing about a claim that is no number.
         along = None if block.endless.any() else results.along.get(block.name)
         if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
         yield exact
+        yield _first(entries.zero, block)
         if results.looks:
             yield fitted
             yield from _each([entries.not_zero], block)  # zeros have no noise

@@ -44,6 +44,9 @@ def copied(block: Block) -> Iterator[Guess]:
         if mine.whole and same and theirs.any() and not other.fails.any():
             advice = f"is a variable written twice? That of {other.name} is right"
             yield Guess("swapped", f"it is the gradient of {other.name}", advice)
+        elif other.claim.shape == block.claim.shape and other.fits(block.claim):
+            advice = "are the gradients returned in the order of the inputs?"
+            yield Guess("swapped", f"it is the right gradient of {other.name}", advice)
 
 
 def phase(block: Block) -> Iterator[Guess]:

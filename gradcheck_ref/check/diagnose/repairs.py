@@ -8,7 +8,8 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import Block, Guess, equal
 from gradcheck_ref.check.diagnose.sights import Sight
-from gradcheck_ref.check.mistakes.gradient import Mend, Words
+from gradcheck_ref.check.mistakes.gradient import Fitted, Words
+from gradcheck_ref.check.mistakes.numbers import also_scaled
 from gradcheck_ref.check.mistakes.places import MOST_AXES, sums, without_ones
 from gradcheck_ref.check.mistakes.table import MISTAKES
 
@@ -41,24 +42,40 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
 
     A number c with a meaning was not fitted.
     """
-    nearly = sight.is_nearly_right
+    nearly, found, moved = sight.is_nearly_right, False, list[tuple[str, Fitted]]()
     for mistake in MISTAKES:
         if mistake.mend is None or (mistake.moves and nearly):
             continue
         for mend in mistake.mend(sight.gradient):
-            words: Words | None
-            if isinstance(mend, Mend):
-                is_fitted, (mended, words) = False, mend
+            if isinstance(mend, Fitted):
+                slopes = mend._replace(fixed=sight.predict(mend.fixed), free=sight.predict(mend.free))
+                fit = _fitted(sight, slopes)
             else:
-                fixed, free, words_for = mend
-                c, unsure = sight.fit(sight.predict(fixed), sight.predict(free))
-                if sight.is_alone or not 2 * unsure < abs(c):
-                    continue
-                value, words = words_for(c, unsure)
-                is_fitted = value is None
-                mended = fixed + (c if is_fitted else value) * free
-            if words and sight.agrees(sight.predict(mended), is_fitted):
-                yield mistake.kind, words, is_fitted
+                predicted = sight.predict(mend.values)
+                fit = (mend.words, False) if sight.agrees(predicted, 0) else None
+                if mistake.moves:
+                    moved.append((mistake.kind, also_scaled(predicted, mend.words, sight.gradient)))
+            if fit:
+                found = True
+                yield mistake.kind, *fit
+    # Two mistakes at once, if no single one fits.
+    for kind, slopes in moved if sight.shows_two and not found else ():
+        if fit := _fitted(sight, slopes, free=1):
+            yield kind, *fit
+
+
+def _fitted(sight: Sight, slopes: Fitted, free: int = 0) -> tuple[Words, bool] | None:
+    """Fit c to the slopes; return the words, and whether c has no meaning; None if it is no such c.
+
+    ``free`` numbers more count as fitted.
+    """
+    c, unsure = sight.fit(slopes.fixed, slopes.free)
+    if sight.is_alone or not 2 * unsure < abs(c):
+        return None
+    value, words = slopes.words(c, unsure)
+    is_fitted = value is None
+    predicted = slopes.fixed + (c if is_fitted else value) * slopes.free
+    return (words, is_fitted) if words and sight.agrees(predicted, free + is_fitted) else None
 
 
 def reshaped(block: Block) -> Guess | None:
