@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -48,34 +49,31 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
             continue
         for mend in mistake.mend(sight.gradient):
             if isinstance(mend, Fitted):
-                slopes = mend._replace(fixed=sight.predict(mend.fixed), free=sight.predict(mend.free))
-                fit = _fitted(sight, slopes)
+                fixed, free = sight.predict(mend.fixed), sight.predict(mend.free)
+                c, words, is_fitted = _fitted(sight, Fitted(fixed, free, mend.words))
+                # Not of the slopes: a complex c is no factor of these along a real line.
+                predicted = sight.predict(mend.fixed + c * mend.free) if words else fixed
             else:
-                predicted = sight.predict(mend.values)
-                fit = (mend.words, False) if sight.agrees(predicted, 0) else None
+                predicted, words, is_fitted = sight.predict(mend.values), mend.words, False
                 if mistake.moves:
-                    moved.append((mistake.kind, also_scaled(predicted, mend.words, sight.gradient)))
-            if fit:
+                    moved.append((mistake.kind, also_scaled(predicted, words, sight.gradient)))
+            if words and sight.agrees(predicted, is_fitted):
                 found = True
-                yield mistake.kind, *fit
+                yield mistake.kind, words, is_fitted
     # Two mistakes at once, if no single one fits.
     for kind, slopes in moved if sight.shows_two and not found else ():
-        if fit := _fitted(sight, slopes, free=1):
-            yield kind, *fit
+        c, words, _ = _fitted(sight, slopes)
+        if words and np.isreal(c) and sight.agrees(c * slopes.free, 1):
+            yield kind, words, False
 
 
-def _fitted(sight: Sight, slopes: Fitted, free: int = 0) -> tuple[Words, bool] | None:
-    """Fit c to the slopes; return the words, and whether c has no meaning; None if it is no such c.
-
-    ``free`` numbers more count as fitted.
-    """
+def _fitted(sight: Sight, slopes: Fitted) -> tuple[Any, Words | None, bool]:
+    """Fit c to the slopes: its value, the words if it is a mistake, and if it has no meaning."""
     c, unsure = sight.fit(slopes.fixed, slopes.free)
     if sight.is_alone or not 2 * unsure < abs(c):
-        return None
+        return c, None, True
     value, words = slopes.words(c, unsure)
-    is_fitted = value is None
-    predicted = slopes.fixed + (c if is_fitted else value) * slopes.free
-    return (words, is_fitted) if words and sight.agrees(predicted, free + is_fitted) else None
+    return (c if value is None else value), words, value is None
 
 
 def reshaped(block: Block) -> Guess | None:
