@@ -24,6 +24,10 @@ FAIL_BARS = 3.0
 # confirm a repair.
 FEWEST_LINES = 7
 
+# The subject of a fault begins like this if a product takes its arguments in another order. Then no
+# mistake in its numbers is named.
+ARGUMENTS = "arguments of "
+
 # A repair with a fitted number is right as a whole if it leaves surely less than this part of the
 # mistake: one number mends a part of any.
 LEFT_IF_FITTED = 0.3
@@ -342,7 +346,7 @@ class Fault:
         for products that are not adjoint.
     subject : str
         The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
-        (``"gradient"`` in the check of a command).
+        (``"gradient"`` in the check of a command), or ``"arguments of vjp"``.
     sentence : str
         The problem, and what to do.
     """

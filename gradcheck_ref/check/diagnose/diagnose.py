@@ -20,7 +20,7 @@ from gradcheck_ref.check.diagnose import calls, endless, entries, partly
 from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
 from gradcheck_ref.check.diagnose.sights import Blurred, Sharp
-from gradcheck_ref.check.results import FAIL, Fault, Results
+from gradcheck_ref.check.results import ARGUMENTS, FAIL, Fault, Results
 
 # What yields guesses at the mistake, the most likely first.
 Pattern = Callable[[Block], Iterator[Guess]]
@@ -100,6 +100,8 @@ def diagnose(
     >>> print(found.advice)
     is f a mean over 3 entries? 3 is the length of x.
     """
+    if any(fault.subject.startswith(ARGUMENTS) for fault in faults):
+        return ()
     wrong = {one.name for one in results.inputs if one.code == FAIL}
     if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
         return ()

@@ -8,13 +8,14 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
+from gradcheck_ref.check.claim.order import exchanged
 from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.look import Evidence
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.staircase import stair_at
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.results import FAIL, PASS, Along, Given, Pair, Results
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Along, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 
@@ -25,6 +26,8 @@ def results_of(question: Question, findings: Findings) -> Results:
     if (verdict == FAIL).any():
         _note_ignored(evidence)
         jump = 0.0 if claims.faults else jump_near(evidence)
+        at = evidence.best
+        exchanged(claims, evidence.rows, at.slope, FAIL_BARS * at.bar + evidence.ruling.allowed)
     if claims.faults:
         others = findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
