@@ -78,6 +78,9 @@ SCALAR = {
     "a-constant-too-little": (M, GM, GM - 2, "constant-term", "the numeric value minus 2"),
     "from-a-constant": (M, GM, 3 - GM, "constant-term", "minus the numeric value, plus 3"),
     "a-constant-below-the-digits-of-x": (SMALL, 2 * SMALL + 1e-5, 2 * SMALL, "constant-term", ""),
+    "the-point": (V, GV, V, "local-derivative", "it is x itself everywhere, number for number"),
+    "of-the-square": (V, GV, 2 * (GV @ V) * GV, "factor", "it is the gradient of f squared"),
+    "of-the-logarithm": (V, GV, GV / (GV @ V), "factor", "it is the gradient of log f"),
     "half-precision": (M, GM, float16(GM), "noisy", "as if it were rounded to float16"),
     "six-digits": (M, GM, six_digits(GM), "noisy", "it is right, but has only 6 digits"),
     "another-function": (M, GM, np.tanh(M) + 1, "unknown", ""),
@@ -132,6 +135,8 @@ SCALAR = {
         M, GM * (M > 0), six_digits(GM * (M > 0)), "noisy", "it is right, but has only 6 digits"),
     "one-zero-among-short-numbers": (
         V[:4], np.array([2e-4, 1, 1, 2]), np.array([0.0, 1, 1, 2]), "single-entries", "x[0]"),
+    "of-the-square-of-many": (
+        W, GW, 2 * np.vdot(GW, W) * GW, "factor", "the gradient of f squared. Repaired"),
     "half-precision-of-many": (W, GW, float16(GW), "noisy", "as if it were rounded to float16"),
     "a-row-that-alone-moves-f": (
         W, changed(0 * GW, 3, GW[3]), changed(0 * GW, 3, 3 * GW[3]), "factor", "is 3 x"),
@@ -225,6 +230,10 @@ ARRAY = {
     "upstream-forgotten-for-many-outputs": (
         (np.sinh, np.linspace(-1, 1, 60), SINH[2]), lambda u, x: np.cosh(x),
         "x", "upstream-ignored", "it does not depend on the upstream"),
+    "the-upstream-alone": (
+        SINH, lambda u, x: u, "x", "local-derivative", "it is the upstream itself everywhere"),
+    "the-values-of-f": (
+        SINH, lambda u, x: u * np.sinh(x), "x", "local-derivative", "it is what f returns itself"),
     "only-the-sum-of-the-upstream": (
         SINH, lambda u, x: np.cosh(x) * u.sum(),
         "x", "upstream-ignored", "does not depend on the upstream, or only on its sum"),

@@ -19,7 +19,7 @@ EXPLAINED = ("wrong", "shape", "dtype", "structure", "nonfinite")
 
 
 @QUIETLY
-def exchanged(claims: Claims, rows: Array, slopes: Array, slack: Array) -> None:
+def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack: Array) -> None:
     """Replace the faults of a wrong product that is right if the other argument comes first.
 
     Cost: one call of the product, which may well raise any error.
@@ -30,12 +30,13 @@ def exchanged(claims: Claims, rows: Array, slopes: Array, slack: Array) -> None:
         The claims of the product.
     rows : ndarray of int, shape (rows,)
         Coordinates of the inputs.
-    slopes, slack : ndarray, shape (rows, outputs)
-        The slopes of these, and how far a right claim may be off.
+    claimed, slopes, slack : ndarray, shape (rows, outputs)
+        The claims for these, the slopes, and how far a right claim may be off.
     """
     if claims.who not in ("vjp", "jvp") or not claims.asks or not len(rows):
         return
-    sizes = np.where(np.abs(slopes) > 2 * slack, np.abs(slopes), 0.0)
+    wrong = ~(np.abs(claimed - slopes) <= slack) & (np.abs(slopes) > 2 * slack)
+    sizes = np.where(wrong, np.abs(slopes), 0.0)
     row, column = np.unravel_index(np.argmax(sizes), sizes.shape)
     number = int(rows[row]) if claims.by_rows else int(column)
     vector = TIMES * claims.vector_for(number)

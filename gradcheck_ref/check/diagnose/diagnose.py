@@ -26,7 +26,7 @@ from gradcheck_ref.check.results import ARGUMENTS, FAIL, Fault, Results
 Pattern = Callable[[Block], Iterator[Guess]]
 
 # Patterns of all entries that no repair has: those without a fitted number, and others.
-EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
+EXACT = calls.ignores_upstream, entries.copied, entries.something_else, entries.in_another_order
 OF_ALL = (
     entries.phase,
     entries.term_without_upstream,

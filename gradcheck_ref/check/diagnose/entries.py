@@ -14,6 +14,9 @@ from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
 from gradcheck_ref.check.words import setting
 
+# Numbers that are copied are equal but for the rounding of a product or two.
+SAME = 1e-14
+
 # A line through fewer points than this proves nothing: two of its numbers are fitted.
 ENOUGH = 4
 
@@ -47,6 +50,30 @@ def copied(block: Block) -> Iterator[Guess]:
         elif other.claim.shape == block.claim.shape and other.fits(block.claim):
             advice = "are the gradients returned in the order of the inputs?"
             yield Guess("swapped", f"it is the right gradient of {other.name}", advice)
+
+
+def something_else(block: Block) -> Iterator[Guess]:
+    """Find numbers that are no derivative: those of the input, the upstream, or the values of f.
+
+    They are the claims for a number, or those for an element-wise function.
+    """
+    mine, own, vector = block.gradient(), block.claim, "upstream" if block.raw else "tangent"
+    named = {block.name: mine.x, "what f returns": mine.f}
+    if is_local := own.shape[1] > 1:
+        named |= {f"the {vector}": np.ones(len(own))}
+        own = np.diagonal(own)
+        is_every = block.all_rows and block.all_columns and block.claim.shape == 2 * own.shape
+        if not is_every or (block.claim != np.diag(own)).any():
+            return
+    elif mine.whole:
+        own = mine.values
+    for name, values in named.items() if block.wrong.all() else ():
+        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
+        # Whole numbers are equal by chance, but not if each is in its own call.
+        if alike and ((own % 1).any() or name == f"the {vector}"):
+            times = f", times the {vector}" * (is_local and name != f"the {vector}")
+            said = f"it is {name} itself everywhere, number for number{times}"
+            yield Guess("local-derivative", said, "is it returned in place of the derivative?")
 
 
 def phase(block: Block) -> Iterator[Guess]:

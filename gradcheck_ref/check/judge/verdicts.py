@@ -26,8 +26,8 @@ def results_of(question: Question, findings: Findings) -> Results:
     if (verdict == FAIL).any():
         _note_ignored(evidence)
         jump = 0.0 if claims.faults else jump_near(evidence)
-        at = evidence.best
-        exchanged(claims, evidence.rows, at.slope, FAIL_BARS * at.bar + evidence.ruling.allowed)
+        at, slack = evidence.best, FAIL_BARS * evidence.best.bar + evidence.ruling.allowed
+        exchanged(claims, evidence.rows, evidence.claimed, at.slope, slack)
     if claims.faults:
         others = findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
@@ -104,6 +104,7 @@ def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
                 raw=claims.raw[k][stretch],
                 jump=jump,
                 point=ask.inputs.x[source.stretch],
+                value=ask.here[stretch],
                 stair=stair,
             )
             if unusable := claims.unusable.get(k):

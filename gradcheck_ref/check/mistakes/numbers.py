@@ -114,6 +114,14 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     return len(shape) <= len(over) and all(n in (1, m) for n, m in alike)
 
 
+def of_another_function(wrong: Gradient) -> Iterator[Mend]:
+    """Divide by 2 f, or multiply by f."""
+    if wrong.f.size and np.isfinite(wrong.f).all() and wrong.f.all():
+        advice = "does f return something else than the function that was differentiated?"
+        yield Mend(wrong.values / (2 * wrong.f), Words("it is the gradient of f squared", advice))
+        yield Mend(wrong.values * wrong.f, Words("it is the gradient of log f", advice))
+
+
 def regulariser(wrong: Gradient) -> Iterator[Fitted]:
     """Take away a multiple of the input."""
     name, x = wrong.name, wrong.x[..., None]

@@ -91,6 +91,7 @@ MISTAKES = [
     Mistake("inner-factor", mend=numbers.inner_factor, read=lambda x: [np.ones_like(x)],
             question="whether {} multiplies or divides the gradient",
             reason="all its entries are 1"),
+    Mistake("factor", mend=numbers.of_another_function),
     Mistake("factor", mend=numbers.factor),
     Mistake("regulariser", mend=numbers.regulariser, read=lambda x: [2 * x], of_all=False,
             question="whether a multiple of {} is missing from the gradient, such as that of a "
