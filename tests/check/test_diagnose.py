@@ -78,6 +78,10 @@ SCALAR = {
     "a-constant-too-little": (M, GM, GM - 2, "constant-term", "the numeric value minus 2"),
     "from-a-constant": (M, GM, 3 - GM, "constant-term", "minus the numeric value, plus 3"),
     "a-constant-below-the-digits-of-x": (SMALL, 2 * SMALL + 1e-5, 2 * SMALL, "constant-term", ""),
+    "a-constant-for-each-row-and-column": (
+        M, GM, GM + np.outer([2, 0, 1, 4], [1, 1, 1]) / 7 + [0.3, -0.7, 0.1],
+        "not-projected", "a constant along each row plus one along each column"),
+    "a-sum": (V, np.ones(5), GV, "local-derivative", "every slope of f is 1"),
     "the-point": (V, GV, V, "local-derivative", "it is x itself everywhere, number for number"),
     "of-the-square": (V, GV, 2 * (GV @ V) * GV, "factor", "it is the gradient of f squared"),
     "of-the-logarithm": (V, GV, GV / (GV @ V), "factor", "it is the gradient of log f"),

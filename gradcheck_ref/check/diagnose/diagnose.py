@@ -33,7 +33,9 @@ OF_ALL = (
     entries.few_digits,
     entries.tolerance,
     entries.along_the_input,
+    entries.rows_and_columns,
     entries.another_frame,
+    entries.the_sum,
 )
 
 # Patterns of some entries. All others must be known to be right.

@@ -132,6 +132,27 @@ def along_the_input(block: Block) -> Iterator[Guess]:
     yield Guess("not-projected", said, advice, block.numeric + _rest(off, 0, x), outputs)
 
 
+def rows_and_columns(block: Block) -> Iterator[Guess]:
+    """Find an error that is a constant along each row plus one along each column."""
+    shape = block.part.shape
+    if len(shape) != 2 or min(shape) < 2 or not (block.all_rows and block.all_columns):
+        return
+    off = (block.claim - block.numeric).reshape(*shape, -1)
+    mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
+    said = "the error is a constant along each row plus one along each column"
+    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then the "
+    advice += "gradient is known up to that: check f along changes that keep them"
+    yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
+
+
+def the_sum(block: Block) -> Iterator[Guess]:
+    """Find an f whose slope is 1 at every entry, as that of a sum."""
+    is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
+    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= ENOUGH and block.wrong.all():
+        said = "every slope of f is 1, as if f added up its input"
+        yield Guess("local-derivative", said, "does f return the output, and not the loss?")
+
+
 def mean_and_spread(block: Block) -> Iterator[Guess]:
     """Find an error that looks like the gradient of a mean and a spread along an axis."""
     shape, name = block.part.shape, block.name

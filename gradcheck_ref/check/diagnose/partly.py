@@ -153,7 +153,8 @@ def number(block: Block) -> Iterator[Guess]:
     name, others = block.name, block.beside
     wrong = any(other.fails.any() or other.endless.any() for other in others)
     if block.entries == 1 and others and not wrong and all(b.significant.any() for b in others):
-        advice = f"is a term of f with {name} missing, or counted twice?"
+        advice = f"is a term of f with {name} missing, or counted twice? Or is f itself wrong, and "
+        advice += "this the derivative of the right function? Compare a value of f with a known one"
         yield Guess("single-entries", f"only {name} is wrong, of {len(others) + 1} inputs", advice)
 
 
