@@ -133,7 +133,7 @@ def _report(
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),
     )
-    # Stairs of x are as high as the noise of f: then only the whole is known, and few mistakes named.
+    # As noise of a float64 function that hides single entries, so that few mistakes are named.
     if report.verdict != "pass" and (noise.short & (noise.eps == np.finfo(np.float32).eps)).any():
         report = replace(report, notes=(_in_float32(), *report.notes))
     if auditing() and report.verdict != "fail":

@@ -59,8 +59,8 @@ class Stair(NamedTuple):
         near, jumps = f"near {self.name} = {self.x:.4g}", f"jumps by {self.jump:.2g}"
         if len(ends) == 1:
             return f"f is flat {near}, as far as {ends[0]}, where it {jumps}"
-        long = f"{self.end - self.start:.2g} long"
-        return f"f is a staircase {near}: the stair from {ends[0]} to {ends[1]} is {long}, and f {jumps}"
+        stair = f"from {ends[0]} to {ends[1]} is {self.end - self.start:.2g} long"
+        return f"f is a staircase {near}: the stair {stair}, and f {jumps}"
 
     def _placed(self, end: float) -> str:
         """Write an end with the digits that are known: three of its distance from x."""

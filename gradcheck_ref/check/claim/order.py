@@ -47,7 +47,7 @@ def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack:
     apart = Claims(claims.ask, claims.who, product)
     try:
         found = apart.product(vector) / TIMES
-    except Exception:  # noqa: BLE001 it may be made for another order of arguments
+    except Exception:
         return
     found, at = (found, row) if claims.by_rows else (found[rows], np.s_[:, column])
     if sizes.any() and not apart.faults and (np.abs(found - slopes[at]) <= slack[at]).all():

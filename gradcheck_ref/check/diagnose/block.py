@@ -144,7 +144,7 @@ class Block:
             wrong=frozenset(block.name for block in self.beside if block.is_wrong),
             outputs=self.outputs[0].shape if one_output and claims is None else (),
             imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
-            f=np.concatenate(of_f) if of_f and all(one is not None for one in of_f) else EMPTY,
+            of_f=np.concatenate(of_f) if of_f and all(one is not None for one in of_f) else EMPTY,
             lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
             is_jacobian=self.is_whole,
         )

@@ -58,7 +58,7 @@ def something_else(block: Block) -> Iterator[Guess]:
     They are the claims for a number, or those for an element-wise function.
     """
     mine, own, vector = block.gradient(), block.claim, "upstream" if block.raw else "tangent"
-    named = {block.name: mine.x, "what f returns": mine.f}
+    named = {block.name: mine.x, "what f returns": mine.of_f}
     if is_local := own.shape[1] > 1:
         named |= {f"the {vector}": np.ones(len(own))}
         own = np.diagonal(own)
@@ -140,7 +140,9 @@ def rows_and_columns(block: Block) -> Iterator[Guess]:
     off = (block.claim - block.numeric).reshape(*shape, -1)
     mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
     said = "the error is a constant along each row plus one along each column"
-    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then the "
+    advice = (
+        f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then the "
+    )
     advice += "gradient is known up to that: check f along changes that keep them"
     yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
 

@@ -91,7 +91,7 @@ class Sharp:
 
     @property
     def shows_two(self) -> bool:
-        """Whether so many slopes are surely not 0 that two mistakes at once do not fit by chance."""
+        """Whether enough slopes are surely not 0: two mistakes at once fit few by chance."""
         return int(np.count_nonzero(self.slopes.big)) >= FEWEST
 
     @property

@@ -61,9 +61,7 @@ def stair_at(evidence: Evidence, part: Part) -> Stair | None:
     return Stair(name, x, *(x + ends).tolist(), float(jumps.max()))
 
 
-def _end(
-    steps: Array, found: Array, moves: Callable[[Array], Array]
-) -> tuple[float, float] | None:
+def _end(steps: Array, found: Array, moves: Callable[[Array], Array]) -> tuple[float, float] | None:
     """Close in on the end of a stair on one side of x; return the step there, and the jump of f.
 
     It is None if f never changes, or leaves its value without a jump.

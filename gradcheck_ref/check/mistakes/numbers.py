@@ -16,7 +16,8 @@ SLIGHTLY_OFF, SLIGHT = 1.001, "a relative error of 1e-3"
 
 SIGN = Words(
     "the sign is wrong",
-    "is a minus missing, or one too many, as in target - prediction instead of prediction - target?",
+    "is a minus missing, or one too many, as in target - prediction instead of "
+    "prediction - target?",
 )
 
 
@@ -116,10 +117,10 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
 
 def of_another_function(wrong: Gradient) -> Iterator[Mend]:
     """Divide by 2 f, or multiply by f."""
-    if wrong.f.size and np.isfinite(wrong.f).all() and wrong.f.all():
+    if wrong.of_f.size and np.isfinite(wrong.of_f).all() and wrong.of_f.all():
         advice = "does f return something else than the function that was differentiated?"
-        yield Mend(wrong.values / (2 * wrong.f), Words("it is the gradient of f squared", advice))
-        yield Mend(wrong.values * wrong.f, Words("it is the gradient of log f", advice))
+        yield Mend(wrong.values / (2 * wrong.of_f), Words("it is the gradient of f squared", advice))
+        yield Mend(wrong.values * wrong.of_f, Words("it is the gradient of log f", advice))
 
 
 def regulariser(wrong: Gradient) -> Iterator[Fitted]:
