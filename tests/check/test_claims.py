@@ -142,6 +142,8 @@ FAULTS = {  # the check, the reason, what is said
         lambda: check_vjp(np.sin, X, lambda x, u: u * np.sin(x)), "wrong", ["is not linear in"]),
     "squared, and only so in order": (
         lambda: check_vjp(lambda x: x**2 / 2, X, lambda u, x: u**2 * x), "wrong", ["not linear"]),
+    "a size, and only so in order": (
+        lambda: check_vjp(lambda x: x @ x, X, lambda u, x: 2 * u * np.abs(x)), "wrong", ["x[1]"]),
     "a function of the upstream": (lambda: check_vjp(np.sin, X, lambda y, x: lambda u: u), "dtype",
         ["a function for x where a gradient must be"]),
     "two that contradict": (lambda: check_vjp(at_once(lambda us, x: 2 * np.array(each(us, x))), X),

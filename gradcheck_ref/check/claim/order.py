@@ -11,8 +11,9 @@ from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import ARGUMENTS, Fault
 
-# The product with this many times a unit vector: 1 would not tell its square from itself.
-TIMES = 2.0
+# The product with this many times a unit vector: 1 would not tell its square from itself, nor 2 its
+# absolute value.
+TIMES = -2.0
 
 # The faults that the other order explains.
 EXPLAINED = ("wrong", "shape", "dtype", "structure", "nonfinite")

@@ -70,7 +70,7 @@ def something_else(block: Block) -> Iterator[Guess]:
     for name, values in named.items() if block.wrong.all() else ():
         alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
         # Whole numbers are equal by chance, but not if each is in its own call.
-        if alike and ((own % 1).any() or name == f"the {vector}"):
+        if alike and ((np.real(own) % 1).any() or name == f"the {vector}"):
             times = f", times the {vector}" * (is_local and name != f"the {vector}")
             said = f"it is {name} itself everywhere, number for number{times}"
             yield Guess("local-derivative", said, "is it returned in place of the derivative?")

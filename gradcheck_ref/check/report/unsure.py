@@ -14,8 +14,8 @@ from gradcheck_ref.check.words import setting
 ROUND = 50
 
 # The slopes at a kink are known to about five digits of the jump: so many are shown, and less than
-# this part of half the jump is 0.
-SLOPE_DIGITS, TINY = 4, 1e-5
+# this part of half the jump is 0. If two digits of both are the same, f is more likely noisy there.
+SLOPE_DIGITS, TINY, ALIKE_DIGITS = 4, 1e-5, 2
 
 
 def undecided(report: Any) -> Iterator[str]:
@@ -188,16 +188,17 @@ def _evidence(entry: Any, reason: str) -> str:
 
 
 def _slopes(entry: Any) -> str:
-    """Say where the claim is among the slopes at a kink; nothing if their digits do not differ.
+    """Say where the claim is among the slopes at a kink; nothing if these are nearly the same.
 
     The digits that are shown decide: beyond them both ends are rounded.
     """
     # A slope that is tiny compared with the jump is 0 except for rounding.
+    ends = entry.numeric - entry.bar, entry.numeric + entry.bar
     low, high, claim = (
         short(0.0 if abs(one) < TINY * entry.bar else one, SLOPE_DIGITS)
-        for one in (entry.numeric - entry.bar, entry.numeric + entry.bar, entry.analytic)
+        for one in (*ends, entry.analytic)
     )
-    if low == high:
+    if len({short(end, ALIKE_DIGITS) for end in ends}) == 1:
         return ""
     is_between = float(low) <= float(claim) <= float(high)
     where = "between them, which is valid at a kink"
