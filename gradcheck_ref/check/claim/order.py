@@ -21,9 +21,9 @@ EXPLAINED = ("wrong", "shape", "dtype", "structure", "nonfinite")
 
 @QUIETLY
 def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack: Array) -> None:
-    """Replace the faults of a wrong product that is right if the other argument comes first.
+    """Replace the faults of a product, such as not being linear, if it is right in another order.
 
-    Cost: one call of the product, which may well raise any error.
+    Cost: if there are such faults, one call of the product, which may well raise any error.
 
     Parameters
     ----------
@@ -34,7 +34,8 @@ def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack:
     claimed, slopes, slack : ndarray, shape (rows, outputs)
         The claims for these, the slopes, and how far a right claim may be off.
     """
-    if claims.who not in ("vjp", "jvp") or not claims.asks or not len(rows):
+    explained = [fault for fault in claims.faults if fault.reason in EXPLAINED]
+    if not (explained and claims.who in ("vjp", "jvp") and claims.asks and len(rows)):
         return
     wrong = ~(np.abs(claimed - slopes) <= slack) & (np.abs(slopes) > 2 * slack)
     sizes = np.where(wrong, np.abs(slopes), 0.0)
@@ -57,5 +58,5 @@ def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack:
             f"{claims.who}({names}, {claims.vector}) is right, but the check calls "
             f"{claims.who}({claims.vector}, {names}): the {claims.vector} comes first"
         )
-        others = [fault for fault in claims.faults if fault.reason not in EXPLAINED]
+        others = [fault for fault in claims.faults if fault not in explained]
         claims.faults[:] = [Fault("structure", f"{ARGUMENTS}{claims.who}", said), *others]

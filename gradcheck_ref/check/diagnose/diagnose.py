@@ -26,14 +26,14 @@ from gradcheck_ref.check.results import ARGUMENTS, FAIL, Fault, Results
 Pattern = Callable[[Block], Iterator[Guess]]
 
 # Patterns of all entries that no repair has: those without a fitted number, and others.
-EXACT = calls.ignores_upstream, entries.copied, entries.something_else, entries.in_another_order
+EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
 OF_ALL = (
+    entries.something_else,
     entries.phase,
     entries.term_without_upstream,
     entries.few_digits,
     entries.tolerance,
     entries.along_the_input,
-    entries.rows_and_columns,
     entries.another_frame,
     entries.the_sum,
 )
@@ -139,7 +139,8 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield _first(partly.place, block)
         yield _first(partly.mask, block)
         return
-    yield _first(entries.stairs, block)
+    if not results.looks:
+        yield _first(entries.stairs, block)
     # If entries without an axis are right, and not zero, the mistake is in some entries only.
     of_some = block.region or (block.others_held and block.others_claimed != 0)
     if not of_some:
@@ -159,7 +160,8 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield from _each(OF_ALL, block)
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(OF_SOME, block)
-    yield _first(entries.mean_and_spread, block)  # which fits many numbers
+    for fits_many_numbers in (entries.mean_and_spread, entries.rows_and_columns):
+        yield _first(fits_many_numbers, block)
 
 
 def _each(patterns: Sequence[Pattern], block: Block) -> Iterator[Guess | None]:

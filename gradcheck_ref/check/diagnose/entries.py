@@ -32,7 +32,8 @@ def zero(block: Block) -> Iterator[Guess]:
 def stairs(block: Block) -> Iterator[Guess]:
     """Find a claim that is not zero where f is a staircase, as that of a smooth function is."""
     stair = block.group[0].given.stair
-    if stair and (np.abs(block.numeric) <= block.slack)[block.fails].all():
+    is_flat = (np.abs(block.numeric) <= block.slack)[block.fails]
+    if stair and is_flat.any() and is_flat.all():
         advice = "is f rounded, quantized or spiking on purpose, and this a straight-through or a "
         advice += "surrogate gradient? Then check it as that of the smooth function behind f"
         yield Guess("not-zero", stair.said, advice)
@@ -67,7 +68,8 @@ def something_else(block: Block) -> Iterator[Guess]:
             return
     elif mine.whole:
         own = mine.values
-    for name, values in named.items() if block.wrong.all() else ():
+    is_no_slope = block.wrong.all() and block.significant.any()
+    for name, values in named.items() if is_no_slope else ():
         alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
         # Whole numbers are equal by chance, but not if each is in its own call.
         if alike and ((np.real(own) % 1).any() or name == f"the {vector}"):

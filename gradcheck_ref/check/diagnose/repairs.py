@@ -57,7 +57,8 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
                 predicted, words, is_fitted = sight.predict(mend.values), mend.words, False
                 if mistake.moves:
                     moved.append((mistake.kind, also_scaled(predicted, words, sight.gradient)))
-            if words and sight.agrees(predicted, is_fitted):
+            is_factor = mistake.kind == "factor"
+            if words and sight.agrees(predicted, is_fitted) and not (is_factor and sight.is_alone):
                 found = True
                 yield mistake.kind, words, is_fitted
     # Two mistakes at once, if no single one fits.
