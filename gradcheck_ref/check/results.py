@@ -86,7 +86,7 @@ class Given(NamedTuple):
         The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     point : ndarray, shape (input.size,), or None
         The point, for all coordinates of the input.
-    value : ndarray, shape (columns,), or None
+    value : ndarray, shape (columns,)
         The values of f at the point.
     stair : Stair or None
         The stair of f that x lies on, along one axis of the input, where a claim fails, or is
@@ -99,7 +99,7 @@ class Given(NamedTuple):
     raw: list[Any]
     jump: float = 0.0
     point: Array | None = None
-    value: Array | None = None
+    value: Array = np.zeros(0)
     stair: Stair | None = None
 
 

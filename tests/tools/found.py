@@ -376,9 +376,14 @@ PAIRS: dict[str, dict[str, tuple[Callable[..., Any], Any]]] = {
     },
     "gala.potential": {
         "KuzminPotential.hessian": (partial(gala, name="KuzminPotential", m=1.0, a=0.5), SPACE),
-        "BurkertPotential.hessian": (partial(gala, name="BurkertPotential", rho=0.1, r0=1.0), SPACE),
+        "BurkertPotential.hessian": (
+            partial(gala, name="BurkertPotential", rho=0.1, r0=1.0),
+            SPACE,
+        ),
         "LeeSutoTriaxialNFWPotential.hessian": (
-            partial(gala, name="LeeSutoTriaxialNFWPotential", v_c=0.2, r_s=1.0, a=1.0, b=0.9, c=0.8),
+            partial(
+                gala, name="LeeSutoTriaxialNFWPotential", v_c=0.2, r_s=1.0, a=1.0, b=0.9, c=0.8
+            ),
             SPACE,
         ),
         "LogarithmicPotential.hessian with phi": (partial(gala, phi=0.4, **FLAT), SPACE),

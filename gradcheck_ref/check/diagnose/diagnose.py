@@ -149,8 +149,8 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
+        yield None if exact else _first(entries.zero, block)
         yield exact
-        yield _first(entries.zero, block)
         if results.looks:
             yield fitted
             yield from _each([entries.not_zero], block)  # zeros have no noise

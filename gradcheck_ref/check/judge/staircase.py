@@ -58,7 +58,8 @@ def stair_at(evidence: Evidence, part: Part) -> Stair | None:
     if not jumps.max() > ROUNDINGS * ask.precision * abs(here):
         return None
     name, x = part.entry(line.start - part.start), float(ask.inputs.x[line.start])
-    return Stair(name, x, *(x + ends).tolist(), float(jumps.max()))
+    start, end = (x + ends).tolist()
+    return Stair(name, x, start, end, float(jumps.max()))
 
 
 def _end(steps: Array, found: Array, moves: Callable[[Array], Array]) -> tuple[float, float] | None:
