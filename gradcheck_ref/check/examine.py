@@ -133,7 +133,7 @@ def _report(
         digits=noise.digits,
         viewpoint=Viewpoint(ask.inputs.x, has_branches(f)),
     )
-    # As noise of a float64 function that hides single entries, so that few mistakes are named.
+    # Taken for noise in float64, its rounding hides single entries, and few mistakes are named.
     if report.verdict != "pass" and (noise.short & (noise.eps == np.finfo(np.float32).eps)).any():
         report = replace(report, notes=(_in_float32(), *report.notes))
     if auditing() and report.verdict != "fail":

@@ -142,10 +142,8 @@ def rows_and_columns(block: Block) -> Iterator[Guess]:
     off = (block.claim - block.numeric).reshape(*shape, -1)
     mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
     said = "the error is a constant along each row plus one along each column"
-    advice = (
-        f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then the "
-    )
-    advice += "gradient is known up to that: check f along changes that keep them"
+    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then "
+    advice += "the gradient is known up to that: check f along changes that keep them"
     yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
 
 
