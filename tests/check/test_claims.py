@@ -140,6 +140,8 @@ FAULTS = {  # the check, the reason, what is said
         ["vjp(x1, x2, upstream) is right"]),
     "the upstream behind, and wrong": (
         lambda: check_vjp(np.sin, X, lambda x, u: u * np.sin(x)), "wrong", ["is not linear in"]),
+    "the upstream behind, without its sign": (
+        lambda: check_vjp(np.sin, X, lambda x, u: np.abs(u) * np.cos(x)), "wrong", ["not linear"]),
     "squared, and only so in order": (
         lambda: check_vjp(lambda x: x**2 / 2, X, lambda u, x: u**2 * x), "wrong", ["not linear"]),
     "a size, and only so in order": (
