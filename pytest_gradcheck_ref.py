@@ -14,7 +14,7 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 VERSION = 1
 
 # The keys of a test's fixture in its stash, of the checks that failed without it, and of all its
-# checks in its report.
+# checks in its report; and of the line for GitHub.
 FIXTURE, WITHOUT = pytest.StashKey["Gradcheck"](), pytest.StashKey[list[dict[str, Any]]]()
-SENT = "gradcheck_ref"
+SENT, ANNOTATED = "gradcheck_ref", "gradcheck_ref_annotation"
 
 
 class Gradcheck:
@@ -50,11 +50,14 @@ class Gradcheck:
         The checks so far, as data.
     last : Report or None
         The report of the last one.
+    not_passed : list of Report
+        The reports of those that did not pass.
     """
 
     def __init__(self, seed: int, unsure: str) -> None:
         self.seed, self.checked = seed, list[dict[str, Any]]()
         self.last: Report | None = None
+        self.not_passed = list["Report"]()
         self._unsure = unsure
 
     def assert_gradient(self, /, *arguments: Any, **knobs: Any) -> "Report":
@@ -117,6 +120,7 @@ class Gradcheck:
 
     def _count(self, kind: str, report: "Report") -> None:
         self.last = report
+        self.not_passed += [report] * (not report)
         self.checked.append({"check": kind, "report": report.to_dict()})
 
 
@@ -132,10 +136,12 @@ class Tally:
     def __init__(self, path: str | None) -> None:
         self.path = path
         self.checks: list[dict[str, Any]] = []
+        self.annotations: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the checks of a test from its report."""
         self.checks += [{"test": report.nodeid, **one} for one in getattr(report, SENT, ())]
+        self.annotations += filter(None, [getattr(report, ANNOTATED, None)])
 
     @property
     def counts(self) -> dict[str, int]:
@@ -156,7 +162,9 @@ class Tally:
             Path(self.path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write one line about the checks, if there were any."""
+        """Write one line about the checks, if there were any, and what GitHub reads."""
+        for line in self.annotations:
+            terminalreporter.write_line(line)
         if self.checks:
             counts = self.counts
             empty = f", {counts['empty']} empty" if counts["empty"] else ""
@@ -278,6 +286,29 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Tally(path and str(Path(path).absolute())))
 
 
+def _reports_in(error: BaseException | None) -> Iterator["Report"]:
+    """Yield the reports that an error carries: several, if it is a group, as from hypothesis."""
+    insisting: Any = sys.modules.get("gradcheck_ref.check.report.insist")
+    if insisting and isinstance(error, insisting.GradientError):
+        yield error.report
+    for one in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        yield from _reports_in(one)
+
+
+def _put_first(report: pytest.TestReport, failed: list["Report"]) -> None:
+    """Let the short summary show the verdict, and GitHub an annotation at the test."""
+    from gradcheck_ref.check.report.annotation import annotation, on_github
+    from gradcheck_ref.check.report.text import first_sentence
+
+    said = "; ".join(dict.fromkeys(first_sentence(str(one)) for one in failed))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if crash:
+        crash.message = said
+    if on_github():
+        file, line, _ = report.location
+        vars(report)[ANNOTATED] = annotation(said, file, (line or 0) + 1)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
@@ -287,14 +318,13 @@ def pytest_runtest_makereport(
     fixture = item.stash.get(FIXTURE, None)
     without = item.stash.setdefault(WITHOUT, [])
     # A report that failed a test counts, also if it is of gradcheck_ref.assert_gradient itself.
-    failed = getattr(call.excinfo and call.excinfo.value, "report", None)
-    insisting: Any = sys.modules.get("gradcheck_ref.check.report.report")
-    if (
-        insisting
-        and isinstance(failed, insisting.Report)
-        and failed is not (fixture and fixture.last)
-    ):
-        without.append({"check": "assertion", "report": failed.to_dict()})
+    failed = list(_reports_in(call.excinfo and call.excinfo.value))
+    counted = {*map(id, fixture.not_passed if fixture else ())}
+    without += [
+        {"check": "assertion", "report": one.to_dict()} for one in failed if id(one) not in counted
+    ]
+    if failed and report.failed:
+        _put_first(report, failed)
     if call.when == "teardown" and (fixture or without):
         vars(report)[SENT] = [*(fixture.checked if fixture else ()), *without]
     known: Any = sys.modules.get("gradcheck_ref.check.hides.running")

@@ -120,6 +120,54 @@ def test_a_whole_jacobian_and_the_plain_assertions_are_counted_too(run):
     result.stdout.fnmatch_lines(["gradcheck: 5 checks of 27 entries, 3 wrong, 0 unsure"])
 
 
+IN_GROUPS = """
+import numpy as np
+import pytest
+from hypothesis import given, strategies
+from gradcheck_ref import assert_gradient
+
+def check(gradcheck, size, factor):
+    x = np.linspace(0.5, 2, size)
+    gradcheck.assert_gradient(lambda x: np.sum(x**3), x, factor * x**2)
+
+def test_caught(gradcheck):
+    with pytest.raises(AssertionError):
+        check(gradcheck, 2, 1)
+
+def test_in_a_group(gradcheck):
+    errors = []
+    for factor in (1, 3, 2):
+        try:
+            check(gradcheck, factor, factor)
+        except AssertionError as error:
+            errors.append(error)
+    raise ExceptionGroup("two of three", errors)
+
+@given(strategies.booleans())
+def test_of_hypothesis(whole):
+    x = np.array([0.5, 1.0])
+    if whole:
+        assert_gradient(lambda x: np.sum(x**3), x, 2 * x**2)
+    raise ValueError
+"""
+
+
+def test_failures_in_groups_are_counted_once_and_the_summary_shows_their_verdicts(run, monkeypatch):
+    monkeypatch.setenv("CI", "1")  # or the summary is cut
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    result = run(IN_GROUPS)
+    assert failed(result) == ["test_in_a_group", "test_of_hypothesis"]
+    result.stdout.fnmatch_lines([
+        "::error file=test_it.py,line=14::FAIL  x[[]0[]]: analytic 0.25*; FAIL  x: 2 of*",
+        "::error file=test_it.py,line=*::FAIL  x: 2 of 2 entries differ;*",
+        "gradcheck: 5 checks of 10 entries, 4 wrong, 0 unsure",
+        "FAILED test_it.py::test_in_a_group - FAIL  x*; FAIL  x: 2 of 2 entries differ*",
+        "FAILED test_it.py::test_of_hypothesis - FAIL  x: 2 of 2 entries differ*",
+    ])  # fmt: skip
+    monkeypatch.delenv("GITHUB_ACTIONS")
+    assert "::error" not in run(IN_GROUPS).stdout.str()
+
+
 # --- what is unsure ----------------------------------------------------------------------------
 
 MARKED = """

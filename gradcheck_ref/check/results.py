@@ -24,9 +24,48 @@ FAIL_BARS = 3.0
 # confirm a repair.
 FEWEST_LINES = 7
 
+# The subject of a fault begins like this if a product takes its arguments in another order. Then no
+# mistake in its numbers is named.
+ARGUMENTS = "arguments of "
+
 # A repair with a fitted number is right as a whole if it leaves surely less than this part of the
 # mistake: one number mends a part of any.
 LEFT_IF_FITTED = 0.3
+
+
+class Stair(NamedTuple):
+    """A stretch of one axis through x where f does not change, and the jump of f at its end.
+
+    Attributes
+    ----------
+    name : str
+        The entry that moves.
+    x, start, end : float
+        Its value, and the ends of the stair; infinite where f jumps at no point that was tried.
+    jump : float
+        The larger of the jumps at both ends.
+    """
+
+    name: str
+    x: float
+    start: float
+    end: float
+    jump: float
+
+    @property
+    def said(self) -> str:
+        """Where the stair is, how long and how high, in words."""
+        ends = [self._placed(end) for end in (self.start, self.end) if np.isfinite(end)]
+        near, jumps = f"near {self.name} = {self.x:.4g}", f"jumps by {self.jump:.2g}"
+        if len(ends) == 1:
+            return f"f is flat {near}, as far as {ends[0]}, where it {jumps}"
+        stair = f"from {ends[0]} to {ends[1]} is {self.end - self.start:.2g} long"
+        return f"f is a staircase {near}: the stair {stair}, and f {jumps}"
+
+    def _placed(self, end: float) -> str:
+        """Write an end with the digits that are known: three of its distance from x."""
+        place = 2 - np.floor(np.log10(abs(end - self.x)))
+        return f"{round(end, int(place)) + 0.0:.6g}"
 
 
 class Given(NamedTuple):
@@ -47,6 +86,11 @@ class Given(NamedTuple):
         The size of a jump of f near the point, where f itself is smooth; 0 if none was found.
     point : ndarray, shape (input.size,), or None
         The point, for all coordinates of the input.
+    value : ndarray, shape (columns,)
+        The values of f at the point.
+    stair : Stair or None
+        The stair of f that x lies on, along one axis of the input, where a claim fails, or is
+        unsure because of stairs.
     """
 
     x: Array
@@ -55,6 +99,8 @@ class Given(NamedTuple):
     raw: list[Any]
     jump: float = 0.0
     point: Array | None = None
+    value: Array = np.zeros(0)
+    stair: Stair | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +349,7 @@ class Fault:
         for products that are not adjoint.
     subject : str
         The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
-        (``"gradient"`` in the check of a command).
+        (``"gradient"`` in the check of a command), or ``"arguments of vjp"``.
     sentence : str
         The problem, and what to do.
     """

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradcheck_ref.check.gradient import check_gradient
 from gradcheck_ref.check.products import check_jvp, check_vjp
+from gradcheck_ref.check.report.annotation import on_github
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.report.text import visible
 from gradcheck_ref.check.words import for_a_command
@@ -96,6 +97,8 @@ def check(
             write(_written(outcome) if options.json else outcome.text(width))
         if outcome.why:
             complain(f"{visible(outcome.why)}\n")
+        if on_github():  # it reads both streams
+            complain("".join(f"{line}\n" for line in outcome.annotations()))
     if why := _not_kept(options, outcome):
         complain(f"{why}\n")
         return begun.status

@@ -1,13 +1,15 @@
 """The outcome of checking a program, as text, as data and as JUnit XML."""
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from pathlib import Path
 from typing import Any
 
+from gradcheck_ref.check.report.annotation import annotation
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.check.report.text import fitting, wrapped
+from gradcheck_ref.check.report.text import first_sentence, fitting, wrapped
 from gradcheck_ref.conversation.junit import Case, junit
 from gradcheck_ref.conversation.messages import shortened
 
@@ -47,6 +49,18 @@ class Outcome:
             parts.append(f"{title}\n{report.text(width)}")
         return "\n\n".join(parts) + "\n"
 
+    def annotations(self) -> list[str]:
+        """Write what is wrong as GitHub shows it, at the first file of the command that is here.
+
+        An interpreter is elsewhere.
+        """
+        here, paths = Path.cwd(), [Path(word).absolute() for word in self.command]
+        ours = (path for path in paths if os.path.isfile(path) and path.is_relative_to(here))
+        file = next((path.relative_to(here).as_posix() for path in ours), "")
+        bad = {what: report for what, report in self.reports.items() if not report}
+        said = [f"{what}: {first_sentence(report.text(100))}" for what, report in bad.items()]
+        return [annotation(one, file) for one in [*said, *[self.why] * bool(self.why)]]
+
     def to_dict(self) -> dict[str, Any]:
         """Return it as data that ``json`` can write."""
         data = {
@@ -68,18 +82,11 @@ class Outcome:
         for what, report in self.reports.items():
             bad = {"fail": "failure", "unsure": "error"}.get(report.verdict, "")
             text = report.text(100)
-            cases.append(Case(name, what, bad, _first_sentence(text), text, notes))
+            cases.append(Case(name, what, bad, first_sentence(text), text, notes))
         if self.why:
             why = " ".join(self.why.split())
-            cases.append(Case(name, "check", "error", _first_sentence(why), why))
+            cases.append(Case(name, "check", "error", first_sentence(why), why))
         return junit("gradcheck-ref check", cases)
-
-
-def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text in one line; its further lines are indented."""
-    first, *others = text.splitlines()
-    goes_on = takewhile(lambda line: line.startswith("      "), others)
-    return " ".join([first, *(line.strip() for line in goes_on)])
 
 
 def called(command: Sequence[str]) -> str:

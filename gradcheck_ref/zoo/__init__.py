@@ -82,6 +82,8 @@ true Jacobian (for one number: the gradient):
     the difference is a multiple of the input itself.
 ``mutated``
     the inputs are written to.
+``local-derivative``
+    no derivative, but the output, the input or the upstream itself, entry by entry.
 ``noisy``
     right except for noise.
 ``unknown``
@@ -89,7 +91,7 @@ true Jacobian (for one number: the gradient):
 
 If several fit, the first in this order counts: mutated, accumulated, missing-sum, zero, sign,
 factor, inner-factor, transposed, conjugate, permuted, regulariser, row-or-column, single-entries,
-mask, noisy.
+mask, local-derivative, noisy.
 Two numbers are equal if they differ by less than 1e-9 of the largest entry. So a gradient that is a
 constant factor to only six digits is not ``factor`` but ``unknown``.
 """

@@ -137,7 +137,7 @@ def modulus() -> Case:
         .bug("half", "Wirtinger's derivative, half of the gradient.")
         .wrong("factor-half", "factor", lambda u, z: u * z / (2 * f(z)))
         .bug("not-divided", "The division by the modulus is forgotten.")
-        .wrong("term-dropped", "unknown", lambda u, z: u * z)
+        .wrong("term-dropped", "local-derivative", lambda u, z: u * z)
     )
 
 

@@ -187,7 +187,7 @@ def square_root() -> Case:
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 0.5 * np.sqrt(x))
         .bug("root-forgotten", "0.5 / y is right, with y the output; x is used instead.")
-        .wrong("wrong-place", "unknown", lambda u, x: u * 0.5 / x)
+        .wrong("wrong-place", "factor", lambda u, x: u * 0.5 / x)
     )
 
 

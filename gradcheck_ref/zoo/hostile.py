@@ -321,7 +321,7 @@ def step_near_its_jump() -> Case:
         .bug("average-slope", "The jumps are averaged into the slope.")
         .wrong("factor", "factor", lambda u, x: u * 1.1 * np.ones_like(x))
         .bug("output-for-derivative", "The output is multiplied in.")
-        .wrong("wrong-place", "unknown", lambda u, x: u * f(x))
+        .wrong("wrong-place", "local-derivative", lambda u, x: u * f(x))
         .bug("nearly", "One weight drifted in storage.")
         .wrong("perturbation", "single-entries", patched(vjp, 1, 1.00001))
     )

@@ -61,7 +61,7 @@ def softmax() -> Case:
         .bug("summed-over-batch", "The axis of the sum is forgotten, so rows leak into each other.")
         .wrong("axis", "unknown", summed_over_batch)
         .bug("normalisation-constant", "The denominator is treated as a constant.")
-        .wrong("term-dropped", "unknown", sum_dropped)
+        .wrong("term-dropped", "local-derivative", sum_dropped)
         .bug("sign", "s_i s_j - s_i instead of s_i - s_i s_j.")
         .wrong("sign", "sign", lambda u, x: -vjp(u, x))
         .bug(
@@ -157,7 +157,7 @@ def log_softmax() -> Case:
             lambda u, x: u - softmax_rows(x) * u.mean(axis=-1, keepdims=True),
         )
         .bug("passed-through", "The normalisation is treated as a constant.")
-        .wrong("term-dropped", "unknown", lambda u, x: u * np.ones_like(x))
+        .wrong("term-dropped", "local-derivative", lambda u, x: u * np.ones_like(x))
     )
 
 

@@ -309,7 +309,7 @@ def residual_block() -> Case:
             lambda u, x, W, V: (vjp(u, x, W, V)[0] - u, *vjp(u, x, W, V)[1:]),
         )
         .bug("branch-forgotten", "The path through the block is forgotten.")
-        .wrong("term-dropped", "unknown", lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]))
+        .wrong("term-dropped", "local-derivative", lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]))
         .bug("averaged", "The gradients of two paths are averaged instead of added.")
         .wrong("factor-half", "factor", averaged)
         .bug("transposed", "The arguments of the outer product are swapped.")

@@ -131,6 +131,23 @@ FAULTS = {  # the check, the reason, what is said
         "nondeterministic", ["it is right at the first call, and wrong at a later one"]),
     "a buffer of the last output": (lambda: check_vjp(affine, X, one_buffer(1)),
         "nondeterministic", ["it is right at the first call, and wrong at a later one"]),
+    "the upstream behind": (lambda: check_vjp(np.sin, X, lambda x, u: u * np.cos(x)), "structure",
+        ["vjp(x, upstream) is right, but the check calls vjp(upstream, x)"]),
+    "the tangent behind": (lambda: check_jvp(np.sin, X, lambda x, t: t * np.cos(x)), "structure",
+        ["jvp(x, tangent) is right, but the check calls jvp(tangent, x)"]),
+    "behind two inputs": (
+        lambda: check_vjp(np.multiply, (X, 2 * X), lambda a, b, u: (u * b, u * a)), "structure",
+        ["vjp(x1, x2, upstream) is right"]),
+    "the upstream behind, and wrong": (
+        lambda: check_vjp(np.sin, X, lambda x, u: u * np.sin(x)), "wrong", ["is not linear in"]),
+    "the upstream behind, without its sign": (
+        lambda: check_vjp(np.sin, X, lambda x, u: np.abs(u) * np.cos(x)), "wrong", ["not linear"]),
+    "squared, and only so in order": (
+        lambda: check_vjp(lambda x: x**2 / 2, X, lambda u, x: u**2 * x), "wrong", ["not linear"]),
+    "a size, and only so in order": (
+        lambda: check_vjp(lambda x: x @ x, X, lambda u, x: 2 * u * np.abs(x)), "wrong", ["x[1]"]),
+    "a function of the upstream": (lambda: check_vjp(np.sin, X, lambda y, x: lambda u: u), "dtype",
+        ["a function for x where a gradient must be"]),
     "two that contradict": (lambda: check_vjp(at_once(lambda us, x: 2 * np.array(each(us, x))), X),
         "nondeterministic", ["from f.vjp: the two do not agree"]),
 }  # fmt: skip

@@ -39,6 +39,11 @@ def changed(gradient, index, value):
     return gradient
 
 
+def rows(gradient, *kept):
+    """Keep some rows, and set all others to 0."""
+    return changed(0 * gradient, [*kept], gradient[[*kept]])
+
+
 def lower(gradient):
     """Gather both halves of a gradient in the lower triangle."""
     return np.tril(gradient + gradient.T) - np.diag(np.diag(gradient))
@@ -73,6 +78,13 @@ SCALAR = {
     "a-constant-too-little": (M, GM, GM - 2, "constant-term", "the numeric value minus 2"),
     "from-a-constant": (M, GM, 3 - GM, "constant-term", "minus the numeric value, plus 3"),
     "a-constant-below-the-digits-of-x": (SMALL, 2 * SMALL + 1e-5, 2 * SMALL, "constant-term", ""),
+    "a-constant-for-each-row-and-column": (
+        M, GM, GM + np.outer([2, 0, 1, 4], [1, 1, 1]) / 7 + [0.3, -0.7, 0.1],
+        "not-projected", "a constant along each row plus one along each column"),
+    "a-sum": (V, np.ones(5), GV, "local-derivative", "every slope of f is 1"),
+    "the-point": (V, GV, V, "local-derivative", "it is x itself everywhere, number for number"),
+    "of-the-square": (V, GV, 2 * (GV @ V) * GV, "factor", "it is the gradient of f squared"),
+    "of-the-logarithm": (V, GV, GV / (GV @ V), "factor", "it is the gradient of log f"),
     "half-precision": (M, GM, float16(GM), "noisy", "as if it were rounded to float16"),
     "six-digits": (M, GM, six_digits(GM), "noisy", "it is right, but has only 6 digits"),
     "another-function": (M, GM, np.tanh(M) + 1, "unknown", ""),
@@ -87,6 +99,9 @@ SCALAR = {
     "rolled": (V, GV, np.roll(GV, 2), "permuted", "rolled by 2 along axis 0 of x"),
     "reversed": (M, GM, GM[::-1], "permuted", "reversed along axis 0 of x"),
     "shuffled": (V, GV, GV[[2, 0, 1, 4, 3]], "permuted", "wrong places"),
+    "transposed-and-doubled": (S, GS, 2 * GS.T, "transposed", "should be, and every entry is 2 x"),
+    "rolled-and-negated": (V, GV, -np.roll(GV, 1), "permuted", "of x, and the sign is wrong"),
+    "rolled-and-times-no-number": (V, GV, 3.7 * np.roll(GV, 1), "unknown", ""),
     "minus-or-another-place": (
         V[:2], np.array([1.0, -1.0]), np.array([-1.0, 1.0]),
         "sign", "the sign is wrong; or the right numbers are in the wrong places"),
@@ -107,6 +122,9 @@ SCALAR = {
     "nan": (V, GV, changed(GV, 1, np.nan), "nonfinite", "the claim is NaN in 1 of 5 entries"),
     "row": (M, GM, changed(GM, 3, 0.0), "row-or-column", "only row 3 of x is zero, of 4"),
     "slice": (C, GC, changed(GC, np.s_[:, 2], 0), "row-or-column", "only x[:, 2, :] is zero, of 3"),
+    "two-rows": (
+        M, GM, changed(GM, [0, 2], 3 * GM[[2, 0]]),
+        "row-or-column", "only row 0 of x and row 2 of x are wrong, of 4"),
     "mask": (M, GM, GM * (M > 0.2), "mask", "right on 7 of the 12 entries"),
     "a-triangle": (
         W[:4, :4], GW[:4, :4], np.triu(GW[:4, :4]), "mask", "only the upper triangle of x is"),
@@ -121,12 +139,19 @@ SCALAR = {
         M, GM * (M > 0), six_digits(GM * (M > 0)), "noisy", "it is right, but has only 6 digits"),
     "one-zero-among-short-numbers": (
         V[:4], np.array([2e-4, 1, 1, 2]), np.array([0.0, 1, 1, 2]), "single-entries", "x[0]"),
+    "of-the-square-of-many": (
+        W, GW, 2 * np.vdot(GW, W) * GW, "factor", "the gradient of f squared. Repaired"),
     "half-precision-of-many": (W, GW, float16(GW), "noisy", "as if it were rounded to float16"),
     "a-row-that-alone-moves-f": (
         W, changed(0 * GW, 3, GW[3]), changed(0 * GW, 3, 3 * GW[3]), "factor", "is 3 x"),
     "an-entry-of-many": (
         W, GW, changed(GW, (5, 0), 7.0), "single-entries", "only x[5, 0] is wrong, of 4000"),
     "a-row-of-many": (W, GW, changed(GW, 5, 3 * GW[5]), "row-or-column", "row 5 of x is wrong"),
+    "rolled-and-negated-of-many": (
+        W, GW, -np.roll(GW, 1, 0), "permuted", "and the sign is wrong. Repaired"),
+    "the-last-of-equal-ids-wins": (
+        W, rows(GW, 3, 7, 9), rows(GW, 3, 7, 9) - 0.4 * rows(GW, 3, 9),
+        "row-or-column", "row 3 of x and row 9 of x are wrong, and all else is right"),
     "zeros-of-many": (W, GW, changed(GW, (5, [0, 7, 20, 40, 66]), 0), "mask", "5 of 4000 entries"),
 }  # fmt: skip
 
@@ -182,6 +207,8 @@ ARRAY = {
         lambda u, a, b: (u * b, u * a), "b", "single-entries", "only b is wrong, of 2 inputs"),
     "another-input": (
         TWO, lambda u, a, b: (u * 3 * b**2,) * 2, "a", "swapped", "it is the gradient of b"),
+    "in-the-place-of-another-input": (
+        TWO, lambda u, a, b: (0 * a, u * np.cos(a)), "a", "swapped", "gradient is given for b"),
     "with-some-of-another-input": (
         (lambda a, b: np.sum(TWO[0](a, b)), *TWO[1:]),
         lambda u, a, b: (u * (np.cos(a) - 0.3 * b**2), u * 3 * b**2),
@@ -207,6 +234,10 @@ ARRAY = {
     "upstream-forgotten-for-many-outputs": (
         (np.sinh, np.linspace(-1, 1, 60), SINH[2]), lambda u, x: np.cosh(x),
         "x", "upstream-ignored", "it does not depend on the upstream"),
+    "the-upstream-alone": (
+        SINH, lambda u, x: u, "x", "local-derivative", "it is the upstream itself everywhere"),
+    "the-values-of-f": (
+        SINH, lambda u, x: u * np.sinh(x), "x", "local-derivative", "it is what f returns itself"),
     "only-the-sum-of-the-upstream": (
         SINH, lambda u, x: np.cosh(x) * u.sum(),
         "x", "upstream-ignored", "does not depend on the upstream, or only on its sum"),

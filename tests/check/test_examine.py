@@ -125,3 +125,19 @@ def test_a_large_jacobian_is_never_held_as_a_whole():
     report, peak = memory_of(lambda: check_vjp(np.sin, x, lambda u, x: u * np.cos(x)))
     assert report.verdict == "pass"
     assert peak < x.size**2 * 8 / 2
+
+
+@pytest.mark.parametrize("given", [np.float64, np.float32])
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_function_that_computes_in_float32_and_does_not_say_so_gets_a_note(given, wrong):
+    x, weights = np.linspace(0.5, 2.5, 5), np.float32([0.4, -1.3, 0.9, 2.1, -0.6])
+
+    def f(x):
+        return given(np.sum(np.sin(np.float32(x)) * weights, dtype=np.float32))
+
+    claim = np.cos(x) * weights * (np.arange(5) < 5 - wrong)
+    report = check_gradient(f, x.astype(given), claim)
+    note = "all values of f are float32 numbers"
+    assert (report.verdict, note in str(report.notes)) == (
+        ("fail", given is np.float64) if wrong else ("pass", False)
+    )

@@ -34,9 +34,78 @@ def test_each_reason_has_its_own_words_and_advice():
     assert len(set(advice.values())) == len(REASONS)
 
 
-def test_a_claim_that_is_one_of_the_slopes_at_a_kink_lies_between_them():
-    report = check_gradient(lambda x: np.sum(np.abs(x)), np.zeros(1), np.ones(1))
-    assert "and analytic 1 lies between" in words(str(report))
+# id: a function with a kink at x = c, and its slopes on both sides. Both slopes are rounded.
+KINKS = {
+    "abs": (lambda x, c: np.abs(x[0] - c), lambda c: (-1.0, 1.0)),
+    "abs-and-square": (lambda x, c: np.abs(x[0] - c) + x[0] ** 2, lambda c: (2 * c - 1, 2 * c + 1)),
+    "relu": (lambda x, c: np.fmax(x[0] - c, 0) * np.cos(x[0]), lambda c: (0.0, np.cos(c))),
+    "folded-sine": (
+        lambda x, c: np.abs(np.sin(x[0]) - np.sin(c)), lambda c: (-np.cos(c), np.cos(c))
+    ),
+    "large": (
+        lambda x, c: 1e3 * np.abs(x[0] - c) + np.exp(x[0]),
+        lambda c: (np.exp(c) - 1e3, np.exp(c) + 1e3),
+    ),
+    "elu": (
+        lambda x, c: np.where(x[0] > c, 2 * (x[0] - c), np.expm1(x[0] - c)), lambda c: (1.0, 2.0)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_a_claim_that_is_one_of_the_slopes_at_a_kink_lies_between_them(name):
+    f, slopes = KINKS[name]
+    for c in (0.3, 0.7, 1.1, -0.4, 2.3, 0.05, 3.3, -1.7):
+        for slope in slopes(c):
+            report = check_gradient(lambda x, c=c: f(x, c), np.array([c]), np.array([slope]))
+            assert report.reason == "kink"
+            assert "lies between them" in words(report.text(1000))
+
+
+def test_without_two_slopes_to_show_none_are_shown():
+    f = lambda x: 1e9 * x[0] + np.abs(x[0] - 1)  # noqa: E731
+    text = words(check_gradient(f, np.array([1.0]), np.array([1e9])).text(1000))
+    assert "the slopes go from" not in text
+
+
+ROUNDED = np.array([0.6, -1.4])
+
+
+def at_quarters(x):
+    return np.round(4 * x) / 4
+
+
+# id: a function that moves in stairs, or is flat here, a claim at ROUNDED, and what is said
+STAIRS = {
+    "straight-through": (
+        lambda x: np.sum(np.sin(at_quarters(x))), np.cos(at_quarters(ROUNDED)),
+        "near x[0] = 0.6: the stair from 0.375 to 0.625 is 0.25 long, and f jumps by 0.23",
+    ),
+    "a clipped one": (
+        lambda x: np.sum(np.sin(at_quarters(x))), [np.cos(0.5), 0.0],
+        "the stair from 0.375 to 0.625 is 0.25 long",
+    ),
+    "floor": (
+        lambda x: np.sum(np.floor(2 * x)), [2.0, 2.0],
+        "near x[1] = -1.4: the stair from -1.5 to -1 is 0.5 long, and f jumps by 1",
+    ),
+    "a spike": (
+        lambda x: np.sum(x > 0.2) * 3.0, [0.9, 0.1],
+        "f is flat near x[0] = 0.6, as far as 0.2, where it jumps by 3",
+    ),
+    "a relu that is off": (lambda x: np.fmax(x[1], 0) + x[0], [1.0, 1.0], ""),
+    "a root at the end of a plateau": (lambda x: np.cbrt(np.fmax(x[1], 0)) + x[0], [1.0, 1.0], ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STAIRS)
+def test_a_staircase_is_described_and_a_plateau_is_none(name):
+    f, claim, said = STAIRS[name]
+    report = check_gradient(f, ROUNDED, np.array(claim))
+    text = words(report.text(1000))
+    assert report.verdict != "pass"
+    assert said in text
+    assert ("jumps by" in text) == ("on purpose" in text or "quantized" in text) == bool(said)
 
 
 def test_the_tolerance_that_is_recommended_for_noise_lets_the_check_pass():

@@ -18,7 +18,12 @@ VERSION = re.compile(r"^\| (?:HIPS )?([\w-]+) (\d\S+) \|", re.MULTILINE)
 VERSIONS = {
     name.lower(): version for page in PAGES for name, version in VERSION.findall(page.read_text())
 }
-DISTRIBUTIONS = {"sklearn": "scikit-learn", "skfem": "scikit-fem", "numpy_ml": "numpy-ml"}
+DISTRIBUTIONS = {
+    "sklearn": "scikit-learn",
+    "skfem": "scikit-fem",
+    "numpy_ml": "numpy-ml",
+    "ot": "POT",
+}
 
 
 def skip_unless_it_is(library):

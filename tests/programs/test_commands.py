@@ -87,6 +87,19 @@ def test_every_derivative_of_a_program_is_checked_and_the_worst_verdict_counts(c
     assert [case.get("name") for case in suite] == ["vjp", "jvp"]
 
 
+@pytest.mark.parametrize("what", ["pass", "fail", "an echo"])
+def test_github_shows_what_is_wrong(what, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.chdir(tmp_path)
+    Path("model").touch()
+    options, command, status, _ = VERDICTS[what]
+    assert check([*command, "model"], *options) == status
+    lines = [one for one in capsys.readouterr().err.splitlines() if one.startswith("::error")]
+    said = {"fail": "gradient: FAIL  w: 6 of 6 entries differ", "an echo": "cat model could not be"}
+    assert len(lines) == (what in said)
+    assert all(line.startswith(f"::error file=model,line=1::{said[what]}") for line in lines)
+
+
 def test_the_knobs_are_those_of_the_check(capsys, tmp_path):
     point = tmp_path / "point.json"
     point.write_text('{"w": [[1, 2, 3], [4, 5, 6]], "b": 0.125}')

@@ -166,6 +166,44 @@ def truncated_sphere(sphere, z):
     return np.ravel(first), np.reshape(second, (2, 2))
 
 
+def gala(potential, x, name, **options):
+    from gala.units import dimensionless
+
+    model = getattr(potential, name)(units=dimensionless, **options)
+    return model.gradient(x)[:, 0].value, model.hessian(x)[..., 0].value
+
+
+SPACE = np.array([1.0, 0.7, 0.5])
+FLAT = {"name": "LogarithmicPotential", "v_c": 1.0, "r_h": 0.1, "q1": 1.0, "q2": 0.95, "q3": 0.92}
+
+
+def entropy(props, T, backend):
+    at = "T", float(T), "P", 1e5, f"{backend}::Methane"
+    return props.PropsSI("Smolar", *at), props.PropsSI("d(Smolar)/d(T)|P", *at)
+
+
+# Transport, transforms and rotations.
+
+
+def transport(ot, costs):
+    weights = np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.4])
+    found = ot.solve(costs, *weights, reg=5.0, reg_type="L2", tol=1e-12, max_iter=10**5)
+    return found.value, found.plan
+
+
+def ordered(transforms, share):
+    shares, transform = np.array([share, 1 - share]), transforms.SimplexToOrderedTransform(2.0)
+    y = transform(shares)
+    return np.asarray(y)[0], np.exp(np.asarray(transform.log_abs_det_jacobian(shares, y)))
+
+
+def in_torch(f, x):
+    import torch
+
+    x = torch.tensor(x, dtype=torch.float64)
+    return f(x).detach().numpy(), torch.autograd.functional.jacobian(f, x).numpy()
+
+
 # Likelihoods, copulas and kernels.
 
 
@@ -335,6 +373,38 @@ PAIRS: dict[str, dict[str, tuple[Callable[..., Any], Any]]] = {
     },
     "lenstronomy.LensModel.Profiles.sis_truncate": {
         "SIS_truncate.hessian": (truncated_sphere, np.array([-1.3, 0.9])),
+    },
+    "gala.potential": {
+        "KuzminPotential.hessian": (partial(gala, name="KuzminPotential", m=1.0, a=0.5), SPACE),
+        "BurkertPotential.hessian": (
+            partial(gala, name="BurkertPotential", rho=0.1, r0=1.0),
+            SPACE,
+        ),
+        "LeeSutoTriaxialNFWPotential.hessian": (
+            partial(
+                gala, name="LeeSutoTriaxialNFWPotential", v_c=0.2, r_s=1.0, a=1.0, b=0.9, c=0.8
+            ),
+            SPACE,
+        ),
+        "LogarithmicPotential.hessian with phi": (partial(gala, phi=0.4, **FLAT), SPACE),
+    },
+    "CoolProp.CoolProp": {
+        "Smolar of PR": (partial(entropy, backend="PR"), 300.0),
+        "Smolar of SRK": (partial(entropy, backend="SRK"), 300.0),
+    },
+    "ot": {"solve with reg_type L2": (transport, np.array([[0.6, 0.3], [0.0, 0.1], [0.8, 0.9]]))},
+    "numpyro.distributions.transforms": {"SimplexToOrderedTransform": (ordered, 0.3)},
+    "kornia.geometry.conversions": {
+        "quaternion_exp_to_log": (
+            lambda conversions, q: in_torch(conversions.quaternion_exp_to_log, q),
+            np.array([1.0, 0.0, 0.0, 0.0]),
+        ),
+    },
+    "e3nn.o3": {
+        "matrix_to_quaternion": (
+            lambda o3, t: in_torch(lambda t: o3.matrix_to_quaternion(o3.matrix_x(t)), t),
+            0.0,
+        ),
     },
     "openturns": {
         "InverseChiSquare.computePDF": (

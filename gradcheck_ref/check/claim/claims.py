@@ -128,11 +128,11 @@ class Claims:
         each = NUMBERS_AT_ONCE // max(1, ask.inputs.size, ask.outputs.size)
         if vjps is None or min(each, count) < 2:
             if count == 1:  # the column of a million entries is not copied
-                self.matrix = self.product(self._vector_for(0))[:, None]
+                self.matrix = self.product(self.vector_for(0))[:, None]
                 return self
             columns = np.empty((count, ask.inputs.size), ask.inputs.dtype)
             for number, column in enumerate(columns):
-                column[:] = self.product(self._vector_for(number))
+                column[:] = self.product(self.vector_for(number))
             self.matrix = columns.T
             return self
         self.matrix = np.empty((ask.inputs.size, count), ask.inputs.dtype)
@@ -148,7 +148,7 @@ class Claims:
 
     def _upstreams(self, numbers: range) -> list[Any]:
         """Return the argument of vjps for some columns."""
-        return [[self.ask.outputs.unflat(self._vector_for(k)) for k in numbers]]
+        return [[self.ask.outputs.unflat(self.vector_for(k)) for k in numbers]]
 
     def rows(self, rows: Array) -> Array:
         """Return the claims for some coordinates, computed now if they were not before."""
@@ -165,7 +165,7 @@ class Claims:
         if self.matrix is not None:
             return self.matrix[number] if self.by_rows else self.matrix[:, number]
         if number not in self.asked:
-            self.asked[number] = self.product(self._vector_for(number))
+            self.asked[number] = self.product(self.vector_for(number))
         return self.asked[number]
 
     def along(self, line: Line) -> Array:
@@ -177,7 +177,7 @@ class Claims:
             tangent[start:stop] = piece
         return self.product(tangent)
 
-    def _vector_for(self, number: int) -> Array:
+    def vector_for(self, number: int) -> Array:
         """Return the vector whose product is the row or column of this number."""
         if self.ask.mix is not None and not self.by_rows:
             return np.asarray(self.ask.mix[number])
@@ -201,7 +201,7 @@ class Claims:
         for number in range(0, count, max(1, count - 1)):
             first = self._claim(number)
             apart, known = self.of(self.ask), len(self.faults)
-            second = apart.product(self._vector_for(number))
+            second = apart.product(self.vector_for(number))
             for fault in self.faults[known:]:
                 self.faults.remove(fault)
                 said = f"at the second call {fault.sentence}"
@@ -275,7 +275,7 @@ class Claims:
         """
         if self.by_rows or not callable(self.given):
             return None
-        return np.array([self.rounded_near(self._vector_for(k), seed) for k in columns.tolist()]).T
+        return np.array([self.rounded_near(self.vector_for(k), seed) for k in columns.tolist()]).T
 
     # --- asking -----------------------------------------------------------------------------------
 
@@ -317,7 +317,8 @@ class Claims:
         try:
             given = inputs.call(function, values, *first)
         except BaseException as error:
-            error.add_note(f"in gradcheck_ref, calling {who} at x")
+            order = "" if self.who not in ("vjp", "jvp") else f" with the {self.vector} first,"
+            error.add_note(f"in gradcheck_ref, calling {who}{order} at x")
             raise
         if name := inputs.changed(values):
             self.writes(who, f"its input {name}")
@@ -389,6 +390,9 @@ class Claims:
                 self.none.add(k)
             gradient = np.zeros(part.shape) if one is None else as_array(one)
             reason, said = _why_not(gradient, part)
+            if callable(one):
+                maker = f", with the {self.vector} if it is made for defvjp" * (self.who == "vjp")
+                said = f"a function for {part.name} where a gradient must be: call it{maker}"
             self.raw[k].append(np.array(gradient) if reason else np.zeros(0))
             if reason:
                 self.unusable[k] = reason

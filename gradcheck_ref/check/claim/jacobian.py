@@ -56,7 +56,7 @@ class JacobianClaims(Claims):
             given = self.ask.inputs.call(self.given, self.ask.inputs.nearby(seed))
         there = JacobianClaims(self.ask, self.who, self.given)
         there.blocks = there._read(given)
-        return there._products(np.stack([self._vector_for(k) for k in columns.tolist()], axis=1))
+        return there._products(np.stack([self.vector_for(k) for k in columns.tolist()], axis=1))
 
     def _products(self, vectors: Array) -> Array:
         """Return the products with some upstreams, (outputs, columns); NaN where none is known."""

@@ -132,6 +132,7 @@ class Block:
         x, values = of(self)
         whole = x is not EMPTY
         one_output = len(self.outputs) == 1 and self.all_columns
+        of_f = [pair.given.value for pair in self.group]
         odd = [np.arange(part.size) % 2 * part.is_complex for part in self.outputs]
         shapes = [(block.name, block.part.shape) for block in (self, *self.beside)]
         return Gradient(
@@ -143,6 +144,7 @@ class Block:
             wrong=frozenset(block.name for block in self.beside if block.is_wrong),
             outputs=self.outputs[0].shape if one_output and claims is None else (),
             imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
+            of_f=np.concatenate(of_f) if claims is None else EMPTY,
             lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
             is_jacobian=self.is_whole,
         )

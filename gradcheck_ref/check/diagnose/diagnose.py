@@ -20,7 +20,7 @@ from gradcheck_ref.check.diagnose import calls, endless, entries, partly
 from gradcheck_ref.check.diagnose.block import Block, Guess, blocks
 from gradcheck_ref.check.diagnose.repairs import repaired, reshaped
 from gradcheck_ref.check.diagnose.sights import Blurred, Sharp
-from gradcheck_ref.check.results import FAIL, Fault, Results
+from gradcheck_ref.check.results import ARGUMENTS, FAIL, Fault, Results
 
 # What yields guesses at the mistake, the most likely first.
 Pattern = Callable[[Block], Iterator[Guess]]
@@ -28,12 +28,14 @@ Pattern = Callable[[Block], Iterator[Guess]]
 # Patterns of all entries that no repair has: those without a fitted number, and others.
 EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
 OF_ALL = (
+    entries.something_else,
     entries.phase,
     entries.term_without_upstream,
     entries.few_digits,
     entries.tolerance,
     entries.along_the_input,
     entries.another_frame,
+    entries.the_sum,
 )
 
 # Patterns of some entries. All others must be known to be right.
@@ -100,6 +102,8 @@ def diagnose(
     >>> print(found.advice)
     is f a mean over 3 entries? 3 is the length of x.
     """
+    if any(fault.subject.startswith(ARGUMENTS) for fault in faults):
+        return ()
     wrong = {one.name for one in results.inputs if one.code == FAIL}
     if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
         return ()
@@ -135,15 +139,17 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield _first(partly.place, block)
         yield _first(partly.mask, block)
         return
+    if not results.looks:
+        yield _first(entries.stairs, block)
     # If entries without an axis are right, and not zero, the mistake is in some entries only.
     of_some = block.region or (block.others_held and block.others_claimed != 0)
     if not of_some:
-        yield _first(entries.zero, block)
         # Lines say nothing about a claim that is no number.
         along = None if block.endless.any() else results.along.get(block.name)
         if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
+        yield None if exact else _first(entries.zero, block)
         yield exact
         if results.looks:
             yield fitted
@@ -154,7 +160,8 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield from _each(OF_ALL, block)
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(OF_SOME, block)
-    yield _first(entries.mean_and_spread, block)  # which fits many numbers
+    for fits_many_numbers in (entries.mean_and_spread, entries.rows_and_columns):
+        yield _first(fits_many_numbers, block)
 
 
 def _each(patterns: Sequence[Pattern], block: Block) -> Iterator[Guess | None]:

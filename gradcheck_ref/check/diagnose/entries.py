@@ -14,6 +14,9 @@ from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
 from gradcheck_ref.check.words import setting
 
+# Numbers that are copied are equal but for the rounding of a product or two.
+SAME = 1e-14
+
 # A line through fewer points than this proves nothing: two of its numbers are fitted.
 ENOUGH = 4
 
@@ -26,6 +29,16 @@ def zero(block: Block) -> Iterator[Guess]:
         yield Guess("zero", f"it is zero{everywhere}", advice)
 
 
+def stairs(block: Block) -> Iterator[Guess]:
+    """Find a claim that is not zero where f is a staircase, as that of a smooth function is."""
+    stair = block.group[0].given.stair
+    is_flat = (np.abs(block.numeric) <= block.slack)[block.fails]
+    if stair and is_flat.any() and is_flat.all():
+        advice = "is f rounded, quantized or spiking on purpose, and this a straight-through or a "
+        advice += "surrogate gradient? Then check it as that of the smooth function behind f"
+        yield Guess("not-zero", stair.said, advice)
+
+
 def copied(block: Block) -> Iterator[Guess]:
     """Find the gradient of another input, which is right there."""
     mine = block.gradient()
@@ -35,6 +48,34 @@ def copied(block: Block) -> Iterator[Guess]:
         if mine.whole and same and theirs.any() and not other.fails.any():
             advice = f"is a variable written twice? That of {other.name} is right"
             yield Guess("swapped", f"it is the gradient of {other.name}", advice)
+        elif other.claim.shape == block.claim.shape and other.fits(block.claim):
+            advice = "are the gradients returned in the order of the inputs?"
+            yield Guess("swapped", f"it is the right gradient of {other.name}", advice)
+
+
+def something_else(block: Block) -> Iterator[Guess]:
+    """Find numbers that are no derivative: those of the input, the upstream, or the values of f.
+
+    They are the claims for a number, or those for an element-wise function.
+    """
+    mine, own, vector = block.gradient(), block.claim, "upstream" if block.raw else "tangent"
+    named = {block.name: mine.x, "what f returns": mine.of_f}
+    if is_local := own.shape[1] > 1:
+        named |= {f"the {vector}": np.ones(len(own))}
+        own = np.diagonal(own)
+        is_every = block.all_rows and block.all_columns and block.claim.shape == 2 * own.shape
+        if not is_every or (block.claim != np.diag(own)).any():
+            return
+    elif mine.whole:
+        own = mine.values
+    is_no_slope = block.wrong.all() and block.significant.any()
+    for name, values in named.items() if is_no_slope else ():
+        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
+        # Whole numbers are equal by chance, but not if each is in its own call.
+        if alike and ((np.real(own) % 1).any() or name == f"the {vector}"):
+            times = f", times the {vector}" * (is_local and name != f"the {vector}")
+            said = f"it is {name} itself everywhere, number for number{times}"
+            yield Guess("local-derivative", said, "is it returned in place of the derivative?")
 
 
 def phase(block: Block) -> Iterator[Guess]:
@@ -91,6 +132,27 @@ def along_the_input(block: Block) -> Iterator[Guess]:
     said += f"along {name} only"
     advice = f"does f divide {name} by its length? Then differentiate that, too"
     yield Guess("not-projected", said, advice, block.numeric + _rest(off, 0, x), outputs)
+
+
+def rows_and_columns(block: Block) -> Iterator[Guess]:
+    """Find an error that is a constant along each row plus one along each column."""
+    shape = block.part.shape
+    if len(shape) != 2 or min(shape) < 2 or not (block.all_rows and block.all_columns):
+        return
+    off = (block.claim - block.numeric).reshape(*shape, -1)
+    mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
+    said = "the error is a constant along each row plus one along each column"
+    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then "
+    advice += "the gradient is known up to that: check f along changes that keep them"
+    yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
+
+
+def the_sum(block: Block) -> Iterator[Guess]:
+    """Find an f whose slope is 1 at every entry, as that of a sum."""
+    is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
+    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= ENOUGH and block.wrong.all():
+        said = "every slope of f is 1, as if f added up its input"
+        yield Guess("local-derivative", said, "does f return the output, and not the loss?")
 
 
 def mean_and_spread(block: Block) -> Iterator[Guess]:

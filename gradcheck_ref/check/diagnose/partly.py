@@ -37,15 +37,16 @@ def place(block: Block) -> Iterator[Guess]:
     inside, kind = block.inside, "row-or-column"
     if not inside.ndim or inside.all():
         return
-    lies, of = _slice(block, inside)
-    names = [lies]
-    if not lies:
+    names, of = _slices(block, inside)
+    if not names:
         names = [block.name + index_text(at) for at in np.argwhere(inside).tolist()]
         kind = "single-entries" if 3 * len(names) <= block.entries else "some-entries"
         if len(names) > NAMED_ONE_BY_ONE or not _are_few(block, inside, kind):
             return
     claim, listed = block.claim_inside, _listed(names)
     advice = f"what is special about {listed}? Look at indices, edges and branches"
+    if kind == "row-or-column" and len(names) > 1:
+        advice += ". In g[ids] += u, the last of equal ids wins: use np.add.at"
     if not claim.any():
         advice = f"does a loop, a slice, a mask or a condition leave {listed} out?"
     elif not (block.region or block.claim[block.fails].any()):
@@ -59,21 +60,27 @@ def place(block: Block) -> Iterator[Guess]:
     yield Guess(kind, said, advice)
 
 
-def _slice(block: Block, inside: Array) -> tuple[str, str]:
-    """Name the slice or box that wrong entries fill, and count all slices, or else entries.
+def _slices(block: Block, inside: Array) -> tuple[list[str], str]:
+    """Name the slices or the box that wrong entries fill, and count all slices, or else entries.
 
     Half of a slice is enough, because some of its entries may be right by chance, such as zeros.
     """
     shape, count, all_entries = inside.shape, np.count_nonzero(inside), f"{block.entries} entries"
-    if block.region:
-        return box(block.name, inside), all_entries
-    for axis, index in enumerate(np.nonzero(inside)):
-        slices = np.zeros(shape, bool)
-        np.moveaxis(slices, axis, 0)[index[0]] = True
-        fills = count > 1 and block.entries <= 2 * count * shape[axis]
-        if len(shape) > 1 and shape[axis] > 1 and np.ptp(index) == 0 and fills:
-            return box(block.name, slices), f"{shape[axis]}"
-    return "", all_entries
+    if block.region and (where := box(block.name, inside)):
+        return [where], all_entries
+    found = [(len(np.unique(one)), axis) for axis, one in enumerate(np.nonzero(inside))]
+    for several, axis in sorted(found) if len(shape) > 1 else ():
+        fills = count > 1 and several * block.entries <= 2 * count * shape[axis]
+        few = several < shape[axis] if several == 1 else 2 * several <= shape[axis]
+        # Several slices of zeros are a mask.
+        if fills and few and several <= (NAMED_ONE_BY_ONE if block.claim_inside.any() else 1):
+            names = list[str]()
+            for index in np.unique(np.nonzero(inside)[axis]).tolist():
+                slices = np.zeros(shape, bool)
+                np.moveaxis(slices, axis, 0)[index] = True
+                names.append(box(block.name, slices))
+            return names, all_entries if block.region else f"{shape[axis]}"
+    return [], all_entries
 
 
 def _are_few(block: Block, inside: Array, kind: str) -> bool:
@@ -146,7 +153,8 @@ def number(block: Block) -> Iterator[Guess]:
     name, others = block.name, block.beside
     wrong = any(other.fails.any() or other.endless.any() for other in others)
     if block.entries == 1 and others and not wrong and all(b.significant.any() for b in others):
-        advice = f"is a term of f with {name} missing, or counted twice?"
+        advice = f"is a term of f with {name} missing, or counted twice? Or is f itself wrong, and "
+        advice += "this the derivative of the right function? Compare a value of f with a known one"
         yield Guess("single-entries", f"only {name} is wrong, of {len(others) + 1} inputs", advice)
 
 

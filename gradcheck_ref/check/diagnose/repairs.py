@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import Block, Guess, equal
 from gradcheck_ref.check.diagnose.sights import Sight
-from gradcheck_ref.check.mistakes.gradient import Mend, Words
+from gradcheck_ref.check.mistakes.gradient import Fitted, Words
+from gradcheck_ref.check.mistakes.numbers import also_scaled
 from gradcheck_ref.check.mistakes.places import MOST_AXES, sums, without_ones
 from gradcheck_ref.check.mistakes.table import MISTAKES
 
@@ -41,24 +43,38 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
 
     A number c with a meaning was not fitted.
     """
-    nearly = sight.is_nearly_right
+    nearly, found, moved = sight.is_nearly_right, False, list[tuple[str, Fitted]]()
     for mistake in MISTAKES:
         if mistake.mend is None or (mistake.moves and nearly):
             continue
         for mend in mistake.mend(sight.gradient):
-            words: Words | None
-            if isinstance(mend, Mend):
-                is_fitted, (mended, words) = False, mend
+            if isinstance(mend, Fitted):
+                fixed, free = sight.predict(mend.fixed), sight.predict(mend.free)
+                c, words, is_fitted = _fitted(sight, Fitted(fixed, free, mend.words))
+                # Not of the slopes: a complex c is no factor of these along a real line.
+                predicted = sight.predict(mend.fixed + c * mend.free) if words else fixed
             else:
-                fixed, free, words_for = mend
-                c, unsure = sight.fit(sight.predict(fixed), sight.predict(free))
-                if sight.is_alone or not 2 * unsure < abs(c):
-                    continue
-                value, words = words_for(c, unsure)
-                is_fitted = value is None
-                mended = fixed + (c if is_fitted else value) * free
-            if words and sight.agrees(sight.predict(mended), is_fitted):
+                predicted, words, is_fitted = sight.predict(mend.values), mend.words, False
+                if mistake.moves:
+                    moved.append((mistake.kind, also_scaled(predicted, words, sight.gradient)))
+            is_factor = mistake.kind == "factor"
+            if words and sight.agrees(predicted, is_fitted) and not (is_factor and sight.is_alone):
+                found = True
                 yield mistake.kind, words, is_fitted
+    # Two mistakes at once, if no single one fits.
+    for kind, slopes in moved if sight.shows_two and not found else ():
+        c, words, _ = _fitted(sight, slopes)
+        if words and np.isreal(c) and sight.agrees(c * slopes.free, 1):
+            yield kind, words, False
+
+
+def _fitted(sight: Sight, slopes: Fitted) -> tuple[Any, Words | None, bool]:
+    """Fit c to the slopes: its value, the words if it is a mistake, and if it has no meaning."""
+    c, unsure = sight.fit(slopes.fixed, slopes.free)
+    if sight.is_alone or not 2 * unsure < abs(c):
+        return c, None, True
+    value, words = slopes.words(c, unsure)
+    return (c if value is None else value), words, value is None
 
 
 def reshaped(block: Block) -> Guess | None:

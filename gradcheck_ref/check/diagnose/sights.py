@@ -90,6 +90,11 @@ class Sharp:
         return bool((np.abs(claimed - numeric) <= NEARLY * np.abs(numeric))[fails].all())
 
     @property
+    def shows_two(self) -> bool:
+        """Whether enough slopes are surely not 0: two mistakes at once fit few by chance."""
+        return int(np.count_nonzero(self.slopes.big)) >= FEWEST
+
+    @property
     def is_alone(self) -> bool:
         """Whether one number is all that is known not to be zero: a factor always fits that."""
         big, claimed = self.slopes.big, np.abs(self.slopes.claimed)
@@ -147,7 +152,7 @@ class Blurred:
                 return False
         return True
 
-    is_alone = is_nearly_right = False
+    is_alone = is_nearly_right = shows_two = False
 
     @property
     def measures(self) -> str:

@@ -23,6 +23,9 @@ from gradcheck_ref.structure.parts import Part
 # After one line for each slice, CONFIRMED lines move all but the one that is wrong.
 CONFIRMED = 4
 
+# At most so many slices get a line of their own.
+MOST_SLICES = 12
+
 
 def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterator[Region]:
     """Yield the wrong region of each input that has one, if that is affordable.
@@ -33,27 +36,54 @@ def regions(together: Together, on_axes: Evidence, parts: list[Part]) -> Iterato
         mine = part.holds(on_axes.rows)
         wrong = (on_axes.ruling.verdict[mine] == FAIL).any(axis=1)
         right = (on_axes.ruling.verdict[mine] == PASS).all(axis=1)
-        right &= (on_axes.claimed[mine] != 0).any(axis=1)
-        entries = (on_axes.rows[mine] - part.start) // (1 + part.is_complex)
         if wrong.any() and right.any():
-            inside = _narrowed(together, part, entries[wrong])
+            shown = right & (on_axes.claimed[mine] != 0).any(axis=1)
+            entries = (on_axes.rows[mine] - part.start) // (1 + part.is_complex)
+            inside = _narrowed(together, part, entries[wrong], bool(shown.any()))
             if inside is not None:
                 yield Region(part, inside, CONFIRMED)
 
 
-def _narrowed(together: Together, part: Part, wrong: Array) -> Array | None:
-    """Return which entries may be wrong: the smallest region whose complement is right."""
+def _narrowed(together: Together, part: Part, wrong: Array, shown: bool) -> Array | None:
+    """Return which entries may be wrong: the smallest region whose complement is right.
+
+    One slice, or the zeros, are tried if an entry is ``shown`` whose claim is right and not 0.
+    """
     inside, spent = np.ones(part.shape, bool), 0
-    for candidate in (*_slices(part, wrong[0]), *_zeros(together.question, part)):
+    one = (*_slices(part, wrong[0]), *_zeros(together.question, part)) if shown else ()
+    for candidate in one:
         narrows = (inside & ~candidate).any() and candidate.reshape(-1)[wrong].all()
         if narrows and together.question.affordable > CONFIRMED:
             if _is_right(together, part, ~candidate, [spent]):
                 inside &= candidate
             spent += 1
+    if inside.all():
+        inside = _several(together, part, spent)
+        spent += MOST_SLICES
     # Lines of their own: those above were chosen because they agree.
     fresh = range(spent, spent + CONFIRMED)
     known = not inside.all() and together.question.affordable >= CONFIRMED
     return inside if known and _is_right(together, part, ~inside, fresh) else None
+
+
+def _several(together: Together, part: Part, spent: int) -> Array:
+    """Return the slices that lines of their own refuse, if few along an axis have claims not 0.
+
+    These are the rows of a table that is used in a few places. Cost: at most 72 evaluations.
+    """
+    inside, zeros = np.zeros(part.shape, bool), [*_zeros(together.question, part)]
+    for axis, zero in enumerate(zeros[:-1]):
+        used = np.flatnonzero(~zero.swapaxes(axis, 0).reshape(part.shape[axis], -1)[:, 0])
+        affordable = together.question.affordable > len(used) + CONFIRMED
+        if not (affordable and 1 < len(used) <= min(MOST_SLICES, part.shape[axis] - 1)):
+            continue
+        for number, index in enumerate(used.tolist(), spent):
+            own = np.zeros(part.shape, bool)
+            own.swapaxes(axis, 0)[index] = True
+            if not _is_right(together, part, own, [number]):
+                inside |= own
+        return inside
+    return ~inside
 
 
 def _slices(part: Part, entry: int) -> Iterator[Array]:

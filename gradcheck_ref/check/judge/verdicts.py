@@ -8,12 +8,14 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
+from gradcheck_ref.check.claim.order import exchanged
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.jumps import jump_near
 from gradcheck_ref.check.judge.question import Question
+from gradcheck_ref.check.judge.staircase import stair_at
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.results import FAIL, PASS, Along, Given, Pair, Results
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Along, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 
@@ -24,6 +26,8 @@ def results_of(question: Question, findings: Findings) -> Results:
     if (verdict == FAIL).any():
         _note_ignored(evidence)
         jump = 0.0 if claims.faults else jump_near(evidence)
+        at, slack = evidence.best, FAIL_BARS * evidence.best.bar + evidence.ruling.allowed
+        exchanged(claims, evidence.rows, evidence.claimed, at.slope, slack)
     if claims.faults:
         others = findings.certificate
         right = (verdict == PASS).all() and (others.verdict == PASS if others else verdict.size)
@@ -89,6 +93,7 @@ def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
     of_rows = {name: array[kept] for name, array in of_rows.items()}
     again, targets = claims.again(rows), list(_targets(ask))
     for k, source in ask.inputs.parts.items():
+        stair = stair_at(evidence, source)
         first, last = np.searchsorted(rows, [source.start, source.start + source.size]).tolist()
         for target, stretch, columns in targets:
             numbers = {name: array[first:last, stretch] for name, array in of_rows.items()}
@@ -99,6 +104,8 @@ def _pairs(evidence: Evidence, jump: float) -> Iterator[Pair]:
                 raw=claims.raw[k][stretch],
                 jump=jump,
                 point=ask.inputs.x[source.stretch],
+                value=ask.here[stretch],
+                stair=stair,
             )
             if unusable := claims.unusable.get(k):
                 given = given._replace(claim=None, again=None)

@@ -33,6 +33,8 @@ class Gradient:
         Which outputs are imaginary parts.
     lengths : mapping of int to str
         The lengths of axes and the sizes of all inputs and outputs, with a description.
+    of_f : ndarray, shape (outputs,)
+        The values of f; empty if they are not known.
     is_jacobian : bool
         Whether somebody wrote down the whole Jacobian, and no product with it.
     """
@@ -46,6 +48,7 @@ class Gradient:
     outputs: tuple[int, ...] = ()
     imaginary: Array = field(default_factory=lambda: np.zeros(1, bool))
     lengths: Mapping[int, str] = field(default_factory=dict)
+    of_f: Array = field(default_factory=lambda: np.zeros(0))
     is_jacobian: bool = False
 
     @property

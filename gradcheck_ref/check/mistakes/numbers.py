@@ -1,6 +1,7 @@
 """Mistakes in the numbers: a factor, a term, a conjugate; each number is in its own place."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -13,11 +14,16 @@ from gradcheck_ref.check.mistakes.gradient import Array, Fitted, Gradient, Mend,
 SLIGHTLY_OFF, SLIGHT = 1.001, "a relative error of 1e-3"
 
 
+SIGN = Words(
+    "the sign is wrong",
+    "is a minus missing, or one too many, as in target - prediction instead of "
+    "prediction - target?",
+)
+
+
 def sign(wrong: Gradient) -> Iterator[Mend]:
     """Change the sign."""
-    advice = "is a minus missing, or one too many, as in target - prediction instead of "
-    advice += "prediction - target?"
-    yield Mend(-wrong.values, Words("the sign is wrong", advice))
+    yield Mend(-wrong.values, SIGN)
 
 
 def factor_with_a_meaning(wrong: Gradient) -> Iterator[Fitted]:
@@ -45,6 +51,20 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         return (1 / value if named else None), said
 
     return Fitted(np.zeros_like(wrong.values), wrong.values, words)
+
+
+def also_scaled(values: Array, first: Words, wrong: Gradient) -> Fitted:
+    """Change the sign of what another repair gives, or divide that by a factor with a meaning."""
+    divided = _divided(replace(wrong, values=values), named=True)
+
+    def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
+        value, second = (-1, SIGN) if abs(c + 1) <= unsure else divided.words(c, unsure)
+        stop = "" if first.advice.endswith("?") else "."
+        return value, second and Words(
+            f"{first.sentence}, and {second.sentence}", f"{first.advice}{stop} And {second.advice}"
+        )
+
+    return divided._replace(words=words)
 
 
 def conjugate(wrong: Gradient) -> Iterator[Mend]:
@@ -93,6 +113,16 @@ def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
     """Whether an array is spread over a larger one by broadcasting."""
     alike = zip(reversed(shape), reversed(over), strict=False)
     return len(shape) <= len(over) and all(n in (1, m) for n, m in alike)
+
+
+def of_another_function(wrong: Gradient) -> Iterator[Mend]:
+    """Divide by 2 f, or multiply by f."""
+    if wrong.of_f.size and np.isfinite(wrong.of_f).all() and wrong.of_f.all():
+        advice = "does f return something else than the function that was differentiated?"
+        yield Mend(
+            wrong.values / (2 * wrong.of_f), Words("it is the gradient of f squared", advice)
+        )
+        yield Mend(wrong.values * wrong.of_f, Words("it is the gradient of log f", advice))
 
 
 def regulariser(wrong: Gradient) -> Iterator[Fitted]:

@@ -40,7 +40,8 @@ KINDS = {
     "constant-term": "Each entry, perhaps with the wrong sign, is off by one constant.",
     "leaked": "A multiple of the gradient of another input is added.",
     "mean-and-spread": "The error is a constant plus a multiple of x, as of a mean and a spread.",
-    "not-projected": "For each output it is off by a multiple of x, as by the length of x.",
+    "not-projected": "It is off by a multiple of x for each output, or a constant for each row and "
+    "column.",
     "another-frame": "It is right if the two or three outputs of f are turned.",
     "nonfinite": "It is NaN or infinite, everywhere or at some entries, and no slope of f is.",
     "not-zero": "It is not zero where the slope is zero: at every entry, or at some.",
@@ -91,6 +92,7 @@ MISTAKES = [
     Mistake("inner-factor", mend=numbers.inner_factor, read=lambda x: [np.ones_like(x)],
             question="whether {} multiplies or divides the gradient",
             reason="all its entries are 1"),
+    Mistake("factor", mend=numbers.of_another_function),
     Mistake("factor", mend=numbers.factor),
     Mistake("regulariser", mend=numbers.regulariser, read=lambda x: [2 * x], of_all=False,
             question="whether a multiple of {} is missing from the gradient, such as that of a "

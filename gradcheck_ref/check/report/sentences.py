@@ -292,7 +292,8 @@ def _others(report: Any, told: list[Pair]) -> Iterator[str]:
 
 def _guesses(report: Any, told: list[Pair]) -> Iterator[str]:
     """Say what mistake it looks like, the most likely one for each input."""
-    settled = {p.input.name for p in report.pairs if (p.reason == "ignores-input").any()}
+    ignored = [pair for pair in report.pairs if (pair.reason == "ignores-input").any()]
+    settled = {pair.input.name for pair in ignored if not pair.given.stair}
     several = len({pair.input.name for pair in report.pairs}) > 1
     kinds: dict[tuple[str, str, str], list[str]] = {}
     for found in report.diagnoses:

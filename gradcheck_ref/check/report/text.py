@@ -5,6 +5,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any
 
 from gradcheck_ref.check.knobs import WIDEST
@@ -33,6 +34,13 @@ def wrapped(text: str, width: int, indent: int = 6) -> list[str]:
     text = re.sub(together, lambda found: found[0].replace(" ", hard), visible(text))
     lines = textwrap.wrap(text, min(width, LONGEST), subsequent_indent=" " * indent)
     return [line.replace(hard, " ") for line in lines]
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a report in one line; its further lines are indented."""
+    first, *others = text.splitlines()
+    goes_on = takewhile(lambda line: line.startswith("      "), others)
+    return " ".join([first, *(line.strip() for line in goes_on)])
 
 
 def entries_that(count: int, of: int, one: str, many: str, kind: str = "") -> str:

@@ -13,6 +13,10 @@ from gradcheck_ref.check.words import setting
 # A number of evaluations that is recommended is a multiple of this.
 ROUND = 50
 
+# The slopes at a kink are known to about five digits of the jump: so many are shown, and less than
+# this part of half the jump is 0. If two digits of both are the same, f is more likely noisy there.
+SLOPE_DIGITS, TINY, ALIKE_DIGITS = 4, 1e-5, 2
+
 
 def undecided(report: Any) -> Iterator[str]:
     """Describe the evidence for each reason, with the worst entry as example, and what to do."""
@@ -89,6 +93,8 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
             f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes of f "
             "are finite at every step, so they cannot confirm it"
         )
+    elif reason in ("stairs", "rounded") and group[0][0].given.stair:
+        evidence = group[0][0].given.stair.said
     elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), report.compared, "is", "are")
@@ -103,7 +109,8 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     """
     x, name = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
-    in_steps = "If f is meant to change in steps, such as a floor or a count, its slope is 0"
+    in_steps = "If f is meant to change in steps, such as a floor, a count, a quantized or a "
+    in_steps += "spiking layer, its slope is 0: only the smooth function behind it can be checked"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
     on_surface = (
         "is f defined on a surface only, such as a sphere, or numbers that add up to 1? Then check "
@@ -170,8 +177,8 @@ def _evidence(entry: Any, reason: str) -> str:
     """Write the claim and the estimate, and say why they do not decide."""
     numbers = numbers_of(entry.analytic, entry.numeric, entry.bar)
     visible = entry.allowed + FAIL_BARS * entry.bar
-    if reason == "kink":
-        return _slopes(entry)
+    if reason == "kink" and (slopes := _slopes(entry)):
+        return slopes
     if reason == "zero" or not math.isfinite(entry.analytic):
         return numbers
     why = f"only an error above {short(visible)} would show, and {short(entry.allowed)} is allowed"
@@ -181,14 +188,20 @@ def _evidence(entry: Any, reason: str) -> str:
 
 
 def _slopes(entry: Any) -> str:
-    """Say where the claim is among the slopes at a kink."""
+    """Say where the claim is among the slopes at a kink; nothing if these are nearly the same.
+
+    The digits that are shown decide: beyond them both ends are rounded.
+    """
     # A slope that is tiny compared with the jump is 0 except for rounding.
-    low, high = (
-        short(0.0 if abs(end) < 1e-9 * entry.bar else end, 4)
-        for end in (entry.numeric - entry.bar, entry.numeric + entry.bar)
+    ends = entry.numeric - entry.bar, entry.numeric + entry.bar
+    low, high, claim = (
+        short(0.0 if abs(one) < TINY * entry.bar else one, SLOPE_DIGITS)
+        for one in (*ends, entry.analytic)
     )
+    if len({short(end, ALIKE_DIGITS) for end in ends}) == 1:
+        return ""
+    is_between = float(low) <= float(claim) <= float(high)
     where = "between them, which is valid at a kink"
-    if not entry.error <= entry.bar:
+    if not is_between:
         where = "outside, but that is not certain"
-    claim = short(entry.analytic, 4)
     return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"

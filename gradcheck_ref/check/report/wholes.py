@@ -76,7 +76,7 @@ def inputs_as_a_whole(report: Any) -> str:
     endless = {found.subject for found in report.diagnoses if found.kind == "nonfinite"}
     names: dict[int, list[str]] = {FAIL: [], PASS: [], UNSURE: []}
     for one in report.inputs:
-        off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else ""
+        off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else " is wrong"
         within = f" (within {as_share(one.limit)})" if one.limit < USEFUL else ""
         more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: within}
         if one.code != UNSURE or one.name not in endless:

@@ -1,0 +1,62 @@
+"""A product that takes its arguments in another order: vjp(x, upstream), as many write it for JAX.
+
+Called as vjp(upstream, x), it is wrong at almost every point, and not linear. One call in the other
+order shows whether it is right then.
+"""
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.results import ARGUMENTS, Fault
+
+# The product with this many times a unit vector: 1 would not tell its square from itself, nor 2 its
+# absolute value.
+TIMES = -2.0
+
+# The faults that the other order explains.
+EXPLAINED = ("wrong", "shape", "dtype", "structure", "nonfinite")
+
+
+@QUIETLY
+def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack: Array) -> None:
+    """Replace the faults of a product, such as not being linear, if it is right in another order.
+
+    Cost: if there are such faults, one call of the product, which may well raise any error.
+
+    Parameters
+    ----------
+    claims : Claims
+        The claims of the product.
+    rows : ndarray of int, shape (rows,)
+        Coordinates of the inputs.
+    claimed, slopes, slack : ndarray, shape (rows, outputs)
+        The claims for these, the slopes, and how far a right claim may be off.
+    """
+    explained = [fault for fault in claims.faults if fault.reason in EXPLAINED]
+    if not (explained and claims.who in ("vjp", "jvp") and claims.asks and len(rows)):
+        return
+    wrong = ~(np.abs(claimed - slopes) <= slack) & (np.abs(slopes) > 2 * slack)
+    sizes = np.where(wrong, np.abs(slopes), 0.0)
+    row, column = np.unravel_index(np.argmax(sizes), sizes.shape)
+    number = int(rows[row]) if claims.by_rows else int(column)
+    vector = TIMES * claims.vector_for(number)
+
+    def product(first: object, *inputs: object) -> object:
+        return claims.given(*inputs, first)
+
+    apart = Claims(claims.ask, claims.who, product)
+    try:
+        found = apart.product(vector) / TIMES
+    except Exception:
+        return
+    found, at = (found, row) if claims.by_rows else (found[rows], np.s_[:, column])
+    if sizes.any() and not apart.faults and (np.abs(found - slopes[at]) <= slack[at]).all():
+        names = ", ".join(claims.ask.inputs.forest.trees)
+        said = (
+            f"{claims.who}({names}, {claims.vector}) is right, but the check calls "
+            f"{claims.who}({claims.vector}, {names}): the {claims.vector} comes first"
+        )
+        others = [fault for fault in claims.faults if fault not in explained]
+        claims.faults[:] = [Fault("structure", f"{ARGUMENTS}{claims.who}", said), *others]
