@@ -13,6 +13,7 @@ from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_place import IN_NUMPY, Place, array_of
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described, kind_of
+from gradcheck_ref.check.claim.company import Company
 from gradcheck_ref.structure.inputs import parameters_in_order, signature_of
 from gradcheck_ref.structure.trees import Forest, leaves_of
 
@@ -101,6 +102,11 @@ class ModuleFunction(TorchFunction):
     ) -> list[Any]:
         given = upstreams, inputs, named
         found: list[Any] = self._while_it_holds(named, super()._pulled_back, *given)
+        return found
+
+    def company(self, everything: bool, /, **named: Any) -> Company:
+        """Ask for the gradient again, as for any function, while the parameters are these."""
+        found: Company = self._while_it_holds(named, super().company, everything, **named)
         return found
 
     @contextmanager

@@ -22,6 +22,7 @@ KNOBS = (
     "atol",
     "max_evaluations",
     "nondet_tol",
+    "company",
     "seed",
     "workers",
     "progress",

@@ -51,6 +51,8 @@ class Inputs(Side):
         All numbers that are differentiated, in one flat real vector.
     constants : list
         The values of all other leaves; None for those that are differentiated.
+    fixed : frozenset of int
+        The leaves that the caller names as constants.
     """
 
     def __init__(self, f: Callable[..., Any], given: Any, constant: Constant = ()) -> None:
@@ -64,7 +66,7 @@ class Inputs(Side):
         self.numbers = {k for k, value in enumerate(values) if not _is_array(value)}
         still = getattr(f, "numbers_are_constants", None) is True
         plain = plain_numbers(values) if still else set()
-        fixed = leaves_named(constant, self.forest, self.by_name)
+        fixed = self.fixed = frozenset(leaves_named(constant, self.forest, self.by_name))
         own = [
             v if k in plain else _copied(v) if k in fixed else _own(v, self.names[k])
             for k, v in enumerate(values)

@@ -37,6 +37,8 @@ class Product(NamedTuple):
     sure : bool
         Whether the caller gave ``other``. If False, it is an attribute of f, and may raise
         NotImplementedError.
+    company : callable, optional
+        Asks for a vjp again in circumstances that only f knows, as an adapter does.
     """
 
     who: str
@@ -44,6 +46,7 @@ class Product(NamedTuple):
     vjps: Callable[..., Any] | None = None
     other: Callable[..., Any] | None = None
     sure: bool = True
+    company: Callable[..., Any] | None = None
 
     @property
     def of_number(self) -> bool:

@@ -1,0 +1,472 @@
+"""The circumstances in which a backward of torch is asked again; see `check.claim.company`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradcheck_ref.adapters.calls import Arguments, Returned
+from gradcheck_ref.adapters.torch_place import array_of
+from gradcheck_ref.adapters.torch_trees import plain
+from gradcheck_ref.check.claim.company import (
+    ALL_ROUNDING,
+    NEARBY,
+    OTHERWISE,
+    Circumstance,
+    Company,
+    Skip,
+    agree,
+    alike_pair,
+    in_company,
+    size_of,
+)
+
+# The most backwards for one function: a module may have hundreds of parameters, and then only the
+# first ones are asked for alone. One for the base, four at once, about nine for the others.
+BACKWARDS = 16
+
+Both = tuple[list[Any], list[Any]]
+
+
+class Tensors:
+    """A function of tensors at a point, with its gradient in the plain circumstance.
+
+    Parameters
+    ----------
+    f : TorchFunction
+        The function; ``f.learned``, if it has that, names the parameters of a module.
+    arguments : Arguments
+        The point.
+    """
+
+    def __init__(self, f: Any, arguments: Arguments) -> None:
+        self.f, self.arguments, self.torch = f, arguments, f._torch
+        self.every = [k for k in arguments.differentiated if k not in f.constant_leaves]
+        learned = set(getattr(f, "learned", ()))
+        self.parameters = [k for k in self.every if arguments.names[k] in learned]
+        self.inputs = [k for k in self.every if k not in self.parameters]
+        self.places: list[int] | None = None  # of the outputs that require a gradient
+        self.left = BACKWARDS
+        before = self.random_state()
+        outputs, leaves, given = self.forward()
+        draws = not all(map(self.torch.equal, before, self.random_state()))
+        self.draws = draws or getattr(f, "draws", False)
+        dtypes = [one.dtype for one in (*leaves.values(), *outputs)]
+        self.eps = max(self.torch.finfo(dtype).eps for dtype in dtypes)
+        self.upstreams = [self._normal(one) for one in outputs]
+        first = self.pull(outputs, leaves, retain_graph=True)
+        self.base = numbers(first)
+        self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(numbers(outputs)))
+        self.plain: Any = outputs, leaves, first
+
+    def random_state(self) -> list[Any]:
+        """Return the states of the generators, seeded as for each forward."""
+        torch, device = self.torch, self.f._place.device
+        card = getattr(torch, device.type, None) if device.type != "cpu" else None
+        torch.default_generator.manual_seed(0)
+        return [torch.get_rng_state()] + ([card.get_rng_state(device)] if card else [])
+
+    def _normal(self, like: Any) -> Any:
+        generator = self.torch.Generator().manual_seed(0)
+        double = self.torch.complex128 if like.is_complex() else self.torch.float64
+        made = self.torch.randn(like.shape, generator=generator, dtype=double)
+        return made.to(like.device, like.dtype)
+
+    def forward(
+        self,
+        lay: Callable[[Any], Any] | None = None,
+        moving: Iterable[int] | None = None,
+        at: float = 1.0,
+        wrap: Callable[..., Any] | None = None,
+        same: tuple[int, int] | None = None,
+        equal: tuple[int, int] | None = None,
+    ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+        """Call fn; return its outputs, the leaves, and the tensors that it got.
+
+        Parameters
+        ----------
+        lay : callable, optional
+            Lays out an input in memory.
+        moving : iterable of int, optional
+            The inputs that require a gradient; by default all.
+        at : float
+            What the inputs are multiplied with.
+        wrap : callable, optional
+            Calls fn, as ``torch.utils.checkpoint`` does.
+        same, equal : (int, int), optional
+            Two inputs that are one tensor, or that are equal.
+        """
+        moving = self.every if moving is None else moving
+        leaves: dict[int, Any] = {}
+        given: dict[int, Any] = {}
+        for k in self.arguments.differentiated:
+            source = (same or equal or (0, 0))[0] if k in (same or equal or ())[1:] else k
+            leaf = self.f._tensor(self.arguments, source)
+            leaf = leaf * at if at != 1.0 and k in self.every else leaf
+            if k in moving:
+                leaf = leaves[k] = leaf.detach().requires_grad_()
+            laid = lay is not None and k in self.inputs
+            given[k] = lay(leaf) if lay is not None and laid else leaf.clone()
+        if same:
+            given[same[1]] = given[same[0]]
+        fn = self.f._fn if wrap is None else wrap(self.f._fn)
+        self.torch.default_generator.manual_seed(0)
+        try:
+            output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
+        except Exception as error:
+            if lay is None and at == 1.0:
+                raise
+            raise Skip from error  # fn refuses such inputs, so nobody gets a wrong gradient
+        every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
+        if self.places is None:
+            self.places = [j for j, one in enumerate(every) if one.requires_grad]
+        return [every[j] for j in self.places], leaves, given
+
+    def pull(
+        self, outputs: list[Any], leaves: dict[int, Any], upstreams: Any = None, **how: bool
+    ) -> list[Any]:
+        """Return the gradients for upstreams, by default for copies of our own."""
+        if self.left <= 0:
+            raise Skip
+        self.left -= 1
+        given = [one.clone() for one in self.upstreams] if upstreams is None else upstreams
+        return self.f._pull_back(outputs, given, list(leaves.values()), **how)  # type: ignore[no-any-return]
+
+    def gradient(self, upstreams: Any = None, **how: Any) -> list[Any]:
+        """Return the gradients as arrays, after a forward of their own."""
+        outputs, leaves, _ = self.forward(**how)
+        return numbers(self.pull(outputs, leaves, upstreams))
+
+    def laid(self, lay: Callable[[Any], Any]) -> Both:
+        """Ask with inputs that are laid out in memory.
+
+        If fn draws random numbers in the order of the memory, it is another function then.
+        """
+        if self.draws or not self.inputs:
+            raise Skip
+        return self.base, self.gradient(lay=lay)
+
+
+def numbers(tensors: Iterable[Any]) -> list[Any]:
+    """Return tensors as arrays of our own; None stays None."""
+    return [None if one is None else array_of(one.detach().to_dense()) for one in tensors]
+
+
+def cells(t: Any) -> Any:
+    """Store numbers in every second cell of a larger tensor, with the axes in reverse."""
+    own = t.detach()
+    if not own.dim():
+        return own.new_full((2,), 7)[1].zero_().add_(t)
+    wide = own.new_full([2 * n for n in reversed(own.shape)], 7)
+    view = wide[tuple(slice(None, None, 2) for _ in own.shape)]
+    return view.permute(*reversed(range(own.dim()))).zero_().add_(t)
+
+
+def behind(t: Any) -> Any:
+    """Store numbers behind three others, as a slice of a batch is."""
+    own = t.detach()
+    return own.new_full((own.numel() + 3,), 7)[3:].view(own.shape).zero_().add_(t)
+
+
+def channels_last(t: Any) -> Any:
+    """Store the channels of images side by side."""
+    import torch
+
+    if t.dim() not in (4, 5):
+        return t.clone()
+    last = torch.channels_last if t.dim() == 4 else torch.channels_last_3d
+    return t.clone(memory_format=last)
+
+
+# --- the upstream ---------------------------------------------------------------------------------
+
+
+def _upstream_strided(s: Tensors) -> Both:
+    """The upstream lies in every second cell of a larger tensor, its axes in reverse."""
+    return s.base, s.gradient([cells(one) for one in s.upstreams])
+
+
+def _upstream_expanded(s: Tensors) -> Both:
+    """The upstream is one number, expanded; the reference gets the same numbers in full."""
+    one = [like.new_full((), 0.7).expand(like.shape) for like in s.upstreams]
+    return s.gradient([u.contiguous().clone() for u in one]), s.gradient(one)
+
+
+def _upstream_offset(s: Tensors) -> Both:
+    """The upstream is contiguous, but starts behind the beginning of its storage."""
+    return s.base, s.gradient([behind(one) for one in s.upstreams])
+
+
+def _upstream_channels_last(s: Tensors) -> Both:
+    """The upstream is channels_last, and the inputs are not."""
+    if not any(one.dim() in (4, 5) for one in s.upstreams):
+        raise Skip
+    return s.base, s.gradient([channels_last(one) for one in s.upstreams])
+
+
+def _upstream_kept(s: Tensors) -> Both:
+    """The upstream is compared after the backward."""
+    given = [one.clone() for one in s.upstreams]
+    s.gradient(given)
+    return numbers(s.upstreams), numbers(given)
+
+
+# --- the inputs -----------------------------------------------------------------------------------
+
+
+def _one_input(s: Tensors) -> Both:
+    """Only the inputs, only the parameters, and only each of them requires a gradient."""
+    if len(s.every) < 2:
+        raise Skip
+    groups = [s.inputs, s.parameters] if s.inputs and s.parameters else []
+    groups += [[k] for k in s.every if [k] not in groups]
+    wanted, got = [], []
+    for group in groups:
+        try:
+            found = s.gradient(moving=group)
+        except Skip:  # there were as many backwards as there may be
+            break
+        wanted += [s.base[s.every.index(k)] for k in group]
+        got += found
+    return wanted, got
+
+
+def _inputs_strided(s: Tensors) -> Both:
+    """Each input lies in every second cell of a larger tensor, its axes in reverse."""
+    return s.laid(cells)
+
+
+def _inputs_offset(s: Tensors) -> Both:
+    """Each input is contiguous, but starts behind the beginning of its storage."""
+    return s.laid(behind)
+
+
+def _inputs_channels_last(s: Tensors) -> Both:
+    """Each input of four or five dimensions is channels_last."""
+    if not any(s.arguments.values[k].ndim in (4, 5) for k in s.inputs):
+        raise Skip
+    return s.laid(channels_last)
+
+
+def _forward_keeps(s: Tensors) -> Both:
+    """The inputs are compared after the forward, unless torch has counted a write to them."""
+    _, _, given = s.forward()
+    kept = [k for k, one in given.items() if one._version == 0]
+    before = [s.f._tensor(s.arguments, k) for k in kept]
+    return numbers(before), numbers(given[k] for k in kept)
+
+
+def _same_twice(s: Tensors) -> Both:
+    """One tensor is given for two inputs; the reference gets two equal ones."""
+    values = s.arguments.values
+    i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
+    outputs, leaves, _ = s.forward(equal=(i, j))
+    wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
+    outputs, leaves, given = s.forward(same=(i, j))
+    if any(one._version for one in given.values()):
+        raise Skip  # fn writes to an input, so f(x, x) is another function
+    if not agree(values_apart, numbers(outputs), s.eps, 0.0):
+        raise Skip
+    here, there = s.every.index(i), s.every.index(j)
+    parts = [one for one in (wanted[here], wanted[there]) if one is not None]
+    wanted[here], wanted[there] = (sum(parts) if parts else None), None
+    return wanted, numbers(s.pull(outputs, leaves))
+
+
+# --- the order of calls ---------------------------------------------------------------------------
+
+
+def _saved_kept(s: Tensors) -> Both:
+    """Inputs and outputs are compared after the backward."""
+    outputs, leaves, given = s.forward()
+    before = numbers([*given.values(), *outputs])
+    s.pull(outputs, leaves)
+    return before, numbers([*given.values(), *outputs])
+
+
+def _twice(s: Tensors) -> Both:
+    """The backward runs twice through one graph."""
+    outputs, leaves, _ = s.forward()
+    first = numbers(s.pull(outputs, leaves, retain_graph=True))
+    return first, numbers(s.pull(outputs, leaves, retain_graph=True))
+
+
+def _two_forwards(s: Tensors) -> Both:
+    """A forward at a nearby point comes before the backward."""
+    outputs, leaves, _ = s.forward()
+    s.forward(at=NEARBY)
+    return s.base, numbers(s.pull(outputs, leaves))
+
+
+def _gradient_kept(s: Tensors) -> Both:
+    """Another backward comes before the gradient is read."""
+    outputs, leaves, _ = s.forward()
+    first = s.pull(outputs, leaves)
+    s.gradient([OTHERWISE * one for one in s.upstreams])
+    return s.base, numbers(first)
+
+
+def _one_output(s: Tensors) -> Both:
+    """Each output is used alone; torch passes zeros or None for the others."""
+    if not 2 <= len(s.upstreams) < s.left:
+        raise Skip
+    total: list[Any] = [None] * len(s.every)
+    for j in range(len(s.upstreams)):
+        alone = [one.clone() if i == j else None for i, one in enumerate(s.upstreams)]
+        for k, gradient in enumerate(s.gradient(alone)):
+            if gradient is not None:
+                total[k] = gradient if total[k] is None else total[k] + gradient
+    return s.base, total
+
+
+def _checkpointed(s: Tensors) -> Both:
+    """The forward runs again in the backward, under torch.utils.checkpoint."""
+    from torch.utils.checkpoint import checkpoint
+
+    def wrap(fn: Any) -> Any:
+        return lambda *args, **named: checkpoint(fn, *args, use_reentrant=False, **named)
+
+    return s.base, s.gradient(wrap=wrap)
+
+
+def _saved_copied(s: Tensors) -> Both:
+    """What is saved for the backward is copied at that time."""
+    with s.torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        outputs, leaves, _ = s.forward()
+    return s.base, numbers(s.pull(outputs, leaves))
+
+
+def _changed(s: Tensors, which: Callable[[Any, Any], Sequence[Any]]) -> Both:
+    outputs, leaves, given = s.forward()
+    try:
+        with s.torch.no_grad():
+            for one in which(given, outputs):
+                one.detach().mul_(1.5)
+        return s.base, numbers(s.pull(outputs, leaves))
+    except RuntimeError:
+        raise Skip from None  # torch refuses, as it should
+
+
+def _input_changed(s: Tensors) -> Both:
+    """The inputs are changed in place after the forward: torch refuses, or nothing changes."""
+    return _changed(s, lambda given, _: [given[k] for k in s.every])
+
+
+def _output_changed(s: Tensors) -> Both:
+    """The outputs are changed in place after the forward: torch refuses, or nothing changes."""
+    return _changed(s, lambda _, outputs: outputs)
+
+
+def _at_once(s: Tensors) -> Both:
+    """Ten circumstances in two more forwards and three more backwards."""
+    # The graph of the base once more, after another forward, and for another upstream.
+    outputs, leaves, first = s.plain
+    s.plain = None
+    s.forward(at=NEARBY)
+    other = [OTHERWISE * one for one in s.upstreams]
+    wanted = [None if one is None else OTHERWISE * one for one in s.base] + s.base
+    got = numbers(s.pull(outputs, leaves, other)) + numbers(first)
+    # A strided upstream hides an offset, and torch copies the gradient of a strided input.
+    lay = None if s.draws else lambda t: behind(t) if t.dim() < 2 else cells(t)
+    try:
+        outputs, leaves, given = s.forward(lay=lay)
+    except Skip:
+        outputs, leaves, given = s.forward()
+    kept = numbers([*given.values(), *outputs])
+    strided, offset = ([lay(one) for one in s.upstreams] for lay in (cells, behind))
+    got += numbers(s.pull(outputs, leaves, strided, retain_graph=True))
+    got += numbers(s.pull(outputs, leaves, offset))
+    wanted += s.base + s.base + kept + numbers(s.upstreams) * 2
+    got += numbers([*given.values(), *outputs, *strided, *offset])
+    return wanted, got
+
+
+CONTIGUOUS = "read it with its strides, or call .contiguous()"
+CIRCUMSTANCES = (
+    Circumstance("upstream strided", _upstream_strided,
+                 "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS),
+    Circumstance("upstream expanded", _upstream_expanded,
+                 "the upstream is one number for all outputs (stride 0), as after .sum()",
+                 "call .contiguous() before a kernel reads it"),
+    Circumstance("upstream offset", _upstream_offset,
+                 "the upstream starts behind the beginning of its storage, as a slice of a batch",
+                 "use data_ptr(), not the storage"),
+    Circumstance("upstream channels last", _upstream_channels_last,
+                 "the upstream is channels_last, and the input is not", CONTIGUOUS),
+    Circumstance("upstream kept", _upstream_kept,
+                 "another branch reads the upstream later, as in a residual block",
+                 "backward writes to it; work on a copy"),
+    Circumstance("one input needs a gradient", _one_input,
+                 "some inputs need no gradient, as frozen weights, in LoRA or in a first layer",
+                 "look at the right ctx.needs_input_grad"),
+    Circumstance("inputs strided", _inputs_strided,
+                 "an input is not contiguous, as after .t() or a slice",
+                 "read it and return its gradient with strides, or call .contiguous()"),
+    Circumstance("inputs offset", _inputs_offset,
+                 "an input starts behind the beginning of its storage, as a slice of a batch",
+                 "use data_ptr(), not the storage"),
+    Circumstance("inputs channels last", _inputs_channels_last,
+                 "an input is channels_last, and the upstream is not", CONTIGUOUS),
+    Circumstance("forward keeps its inputs", _forward_keeps,
+                 "an input is used after the call",
+                 "forward writes to it, and torch does not know; call ctx.mark_dirty, or work on "
+                 "a copy"),
+    Circumstance("backward keeps what was saved", _saved_kept,
+                 "another step has saved an input or an output, too",
+                 "backward writes to it; work on a copy"),
+    Circumstance("backward twice", _twice,
+                 "backward runs twice through one graph, as with retain_graph",
+                 "do not consume or change what forward has saved"),
+    Circumstance("two forwards", _two_forwards,
+                 "forward runs again before the backward, as in a layer that is used twice",
+                 "keep what backward needs in ctx, not in the module or in a global"),
+    Circumstance("gradient kept", _gradient_kept,
+                 "another backward runs before the gradient is read",
+                 "return a new tensor each time, not the same buffer"),
+    Circumstance("one output used", _one_output,
+                 "the loss uses one output only",
+                 "the upstream of an output that is not used is None, or zeros"),
+    Circumstance("same tensor twice", _same_twice,
+                 "one tensor is given for two inputs, as in f(x, x)",
+                 "do not tell inputs apart by their memory or identity"),
+    Circumstance("checkpointed", _checkpointed,
+                 "forward runs under torch.utils.checkpoint",
+                 "pass what backward needs to ctx.save_for_backward, and let forward be the same "
+                 "at the second call"),
+    Circumstance("saved tensors copied", _saved_copied,
+                 "saved tensors are copied when they are saved, as by save_on_cpu",
+                 "save a tensor after it is filled"),
+    Circumstance("input changed afterwards", _input_changed,
+                 "an input is changed in place before the backward, as by an optimizer",
+                 "torch raises only for ctx.save_for_backward(x), not for ctx.x = x"),
+    Circumstance("output changed afterwards", _output_changed,
+                 "an output is changed in place before the backward, as by relu_",
+                 "torch raises only for ctx.save_for_backward(y), not for ctx.y = y"),
+)  # fmt: skip
+TOGETHER = Circumstance("at once", _at_once, "", "")
+COVERED = (
+    "upstream strided",
+    "upstream offset",
+    "upstream kept",
+    "inputs strided",
+    "inputs offset",
+    "backward keeps what was saved",
+    "backward twice",
+    "two forwards",
+    "gradient kept",
+)
+
+
+def company_of_torch(f: Any, arguments: Arguments, everything: bool) -> Company:
+    """Try the circumstances of a function of tensors.
+
+    All of them if a step of its backward is not torch's own. Otherwise only those that are tried
+    at once, in three forwards and four backwards, and nothing is a fault.
+    """
+    with f._torch.random.fork_rng(devices=[]):
+        subject = Tensors(f, arguments)
+        if not subject.places:
+            return Company()
+        written = bool(f._written(subject.plain[0]))
+        tried = [one for one in CIRCUMSTANCES if written or everything or one.name in COVERED]
+        return in_company(subject, tried, TOGETHER, COVERED, fails=written)
