@@ -194,7 +194,7 @@ class ModuleFunction(TorchFunction):
         """
         tensor = value
         if not isinstance(value, self._torch.Tensor):
-            array = np.array(value, order="C")
+            array = np.array(value, order="K")
             if kind_of(array.dtype) not in "fc" or array.dtype.char in "gG":
                 return array
             tensor = self._place.tensor(array)

@@ -139,11 +139,13 @@ class Claims:
             self.matrix = columns.T
             return self
         self.matrix = np.empty((ask.inputs.size, count), ask.inputs.dtype)
+        who = self.who
         if not ask.opens_trees:  # an adapter compares the two itself
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
+            who = "f.vjps"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            given = self._call(vjps, "f.vjps", partial(self._upstreams, numbers))
+            given = self._call(vjps, who, partial(self._upstreams, numbers))
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
                 self.matrix[:, number] = self._gradient(one)
