@@ -72,8 +72,8 @@ class Company(NamedTuple):
 def in_company(
     subject: Any,
     circumstances: Sequence[Circumstance],
-    together: Circumstance,
-    covered: Sequence[str],
+    together: Circumstance | None = None,
+    covered: Sequence[str] = (),
     *,
     fails: bool = True,
 ) -> Company:
@@ -85,14 +85,14 @@ def in_company(
         What they ask; it has ``eps``, its precision, and ``scale``, the size of its gradient.
     circumstances : sequence of Circumstance
         The circumstances.
-    together : Circumstance
+    together : Circumstance, optional
         Tries several of them at once.
     covered : sequence of str
         Their names.
     fails : bool
         Whether anything is a fault, and not only a note.
     """
-    fine = _outcome(subject, together) == ""
+    fine = together is not None and _outcome(subject, together) == ""
     note = ""
     for one in circumstances:
         if fine and one.name in covered:
