@@ -50,7 +50,8 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
         findings = weigh_doubts(question, findings)
         results = results_of(question, findings)
         report = _report(f, question, findings, results)
-        if knobs.company and report and ask.budget.left:
+        spent = ask.budget.limited and not ask.budget.left
+        if knobs.company and report and not spent:
             report = _in_company(report, question, product, knobs.company == "all")
         return report
 

@@ -329,12 +329,16 @@ COVERED = (
 def company_of(claims: Claims, product: Product, seed: int, everything: bool) -> Company:
     """Try the circumstances of a vjp: those that f knows, or else those of NumPy arrays.
 
-    f may have a method ``company(everything, *inputs)``, as adapters have. The state must be that
-    after a call of f at x. Cost: about 16 calls of vjp, or what the adapter says.
+    f may have a method ``company(everything, *inputs)``, as adapters have, or ``circumstances``,
+    the names of those of NumPy that apply. The state must be that after a call of f at x. Cost: 12
+    calls of vjp, or what the adapter says.
     """
     inputs = claims.ask.inputs
     with np.errstate(all="ignore"):
         if product.company is not None:
             found: Company = inputs.call(product.company, inputs.copies(), everything)
             return found
-        return in_company(Arrays(claims, seed), CIRCUMSTANCES, TOGETHER, COVERED)
+        subject = Arrays(claims, seed)
+        if names := getattr(claims.ask.f, "circumstances", ()):
+            return in_company(subject, [one for one in CIRCUMSTANCES if one.name in names])
+        return in_company(subject, CIRCUMSTANCES, TOGETHER, COVERED)
