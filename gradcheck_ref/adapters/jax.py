@@ -232,7 +232,7 @@ class JaxFunction(AtOnce):
             moved = self._jax.jvp(call, (point,), (along,))[1]
             return call.returned.arranged(map(_array_of_jax, moved))
 
-    def company(self, everything: bool, /, *inputs: Any, **named: Any) -> Company:
+    def company(self, everything: bool, change: float, /, *inputs: Any, **named: Any) -> Company:
         """Ask for the gradient again in circumstances that must not matter; see the check.
 
         Cost: about ten pull-backs, half of them only traced, if fn has rules of its own or a
@@ -240,7 +240,7 @@ class JaxFunction(AtOnce):
         """
         call = self._arguments(inputs, named)
         with self._in_double():
-            return company_of_jax(self._jax, call, call.point(), everything)
+            return company_of_jax(self._jax, call, call.point(), everything, change)
 
     def _pull_back(self, call: "_Call") -> tuple[Any, Any, Returned]:
         """Return ``jax.vjp`` at a point; it is reused until fn is called again."""

@@ -15,6 +15,7 @@ from gradcheck_ref.check.claim.company import (
     alike_pair,
     in_company,
     size_of,
+    tolerance,
 )
 
 Both = tuple[list[Any], list[Any]]
@@ -34,14 +35,19 @@ class JaxArrays:
         Takes the list of arrays to differentiate, and returns a tuple of outputs.
     point : list
         These arrays.
+    change : float
+        How much the gradient may change from call to call.
     """
 
-    def __init__(self, jax: Any, call: Callable[[list[Any]], Any], point: list[Any]) -> None:
+    def __init__(
+        self, jax: Any, call: Callable[[list[Any]], Any], point: list[Any], change: float
+    ) -> None:
         self.jax, self.call, self.point = jax, call, point
         rng = np.random.default_rng(0)
         outputs = self.moving(*point)
         self.upstreams = [jax.numpy.asarray(rng.normal(size=y.shape), y.dtype) for y in outputs]
-        self.eps = max(float(jax.numpy.finfo(one.dtype).eps) for one in (*point, *outputs))
+        eps = max(float(jax.numpy.finfo(one.dtype).eps) for one in (*point, *outputs))
+        self.tolerance = tolerance(eps, change)
         self.base = self.gradient()
         self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(outputs))
 
@@ -76,13 +82,6 @@ class JaxArrays:
 def arrays(given: Any) -> list[Any]:
     """Return arrays of NumPy with their own memory."""
     return [np.array(one) for one in given]
-
-
-def _twice(s: JaxArrays) -> Both:
-    """One pull-back is called twice."""
-    pull = s.pull()
-    pull(s.upstreams)
-    return s.base, arrays(pull(s.upstreams))
 
 
 def _two_forwards(s: JaxArrays) -> Both:
@@ -184,8 +183,6 @@ LOOKS = "do not look at numbers with if, float() or NumPy in a rule"
 CIRCUMSTANCES = (
     Circumstance("two forwards", _two_forwards,
                  "the function is called again before the pull-back", RESIDUALS),
-    Circumstance("backward twice", _twice, "one pull-back is called twice",
-                 "do not change anything in bwd"),
     Circumstance("one input moves", _one_input, "the other inputs are constants",
                  "look at the right symbolic zero, or at perturbed of the right input"),
     Circumstance("one output used", _one_output, "the loss uses one output only",
@@ -208,7 +205,7 @@ CIRCUMSTANCES = (
 
 
 def company_of_jax(
-    jax: Any, call: Callable[[list[Any]], Any], point: list[Any], everything: bool
+    jax: Any, call: Callable[..., Any], point: list[Any], everything: bool, change: float
 ) -> Company:
     """Try the circumstances of a function of JAX arrays that has rules of its own, or a callback.
 
@@ -220,7 +217,7 @@ def company_of_jax(
         return Company()
     if not everything and not any(word in traced for word in WRITTEN):
         return Company()
-    subject = JaxArrays(jax, call, point)
+    subject = JaxArrays(jax, call, point, change)
     if not subject.upstreams:
         return Company()
     tried = [one for one in CIRCUMSTANCES if everything or not one.thorough]

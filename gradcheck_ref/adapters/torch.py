@@ -311,14 +311,14 @@ class TorchFunction(AtOnce):
         vars(other).update(vars(self), constant_leaves=leaves)
         return other
 
-    def company(self, everything: bool, /, *inputs: Any, **named: Any) -> Company:
+    def company(self, everything: bool, change: float, /, *inputs: Any, **named: Any) -> Company:
         """Ask for the gradient again in circumstances that must not matter; see the check.
 
         Cost: three calls of fn and four backwards, and 12 more if it has a backward of its own.
         """
         arguments = self._arguments(inputs, named)
         with self._recording(arguments):
-            return company_of_torch(self, arguments, everything)
+            return company_of_torch(self, arguments, everything, change)
 
     @contextmanager
     def _recording(self, arguments: Arguments) -> Iterator[None]:

@@ -104,9 +104,9 @@ class ModuleFunction(TorchFunction):
         found: list[Any] = self._while_it_holds(named, super()._pulled_back, *given)
         return found
 
-    def company(self, everything: bool, /, **named: Any) -> Company:
+    def company(self, everything: bool, change: float, /, **named: Any) -> Company:
         """Ask for the gradient again, as for any function, while the parameters are these."""
-        found: Company = self._while_it_holds(named, super().company, everything, **named)
+        found: Company = self._while_it_holds(named, super().company, everything, change, **named)
         return found
 
     @contextmanager

@@ -19,6 +19,7 @@ from gradcheck_ref.check.claim.company import (
     alike_pair,
     in_company,
     size_of,
+    tolerance,
 )
 
 # A module may have hundreds of parameters, and a function many inputs or outputs: so many groups of
@@ -37,9 +38,11 @@ class Tensors:
         The function; ``f.learned``, if it has that, names the parameters of a module.
     arguments : Arguments
         The point.
+    change : float
+        How much the gradient may change from call to call.
     """
 
-    def __init__(self, f: Any, arguments: Arguments) -> None:
+    def __init__(self, f: Any, arguments: Arguments, change: float) -> None:
         self.f, self.arguments, self.torch = f, arguments, f._torch
         self.every = [k for k in arguments.differentiated if k not in f.constant_leaves]
         learned = set(getattr(f, "learned", ()))
@@ -52,7 +55,8 @@ class Tensors:
         self.draws = not all(map(self.torch.equal, before, self.random_state()))
         self.draws |= getattr(f, "draws", False)
         dtypes = [one.dtype for one in (*leaves.values(), *outputs)]
-        self.eps = max(self.torch.finfo(dtype).eps for dtype in dtypes)
+        eps = max(self.torch.finfo(dtype).eps for dtype in dtypes)
+        self.tolerance = tolerance(eps, change)
         self.upstreams = [self._normal(one) for one in outputs]
         first = self.pull(outputs, leaves, retain_graph=True)
         self.base = numbers(first)
@@ -257,7 +261,7 @@ def _same_twice(s: Tensors) -> Both:
     outputs, leaves, given = s.forward(same=(i, j))
     if any(one._version for one in given.values()):
         raise Skip  # fn writes to an input, so f(x, x) is another function
-    if not agree(values_apart, numbers(outputs), s.eps, 0.0):
+    if not agree(values_apart, numbers(outputs), s.tolerance, 0.0):
         raise Skip
     here, there = s.every.index(i), s.every.index(j)
     parts = [one for one in (wanted[here], wanted[there]) if one is not None]
@@ -448,14 +452,14 @@ COVERED = (
 )
 
 
-def company_of_torch(f: Any, arguments: Arguments, everything: bool) -> Company:
+def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: float) -> Company:
     """Try the circumstances of a function of tensors.
 
     All of them if a step of its backward is not torch's own. Otherwise only those that are tried
     at once, in three forwards and four backwards, and nothing is a fault.
     """
     with f._torch.random.fork_rng(devices=[]):
-        subject = Tensors(f, arguments)
+        subject = Tensors(f, arguments, change)
         if not subject.places:
             return Company()
         written = bool(f._written(subject.plain[0]))

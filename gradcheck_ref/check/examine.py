@@ -52,7 +52,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
         report = _report(f, question, findings, results)
         spent = ask.budget.limited and not ask.budget.left
         if knobs.company and report and not spent:
-            report = _in_company(report, question, product, knobs.company == "all")
+            report = _in_company(report, question, product, knobs)
         return report
 
 
@@ -111,11 +111,13 @@ def _ask_again(question: Question, product: Product, nondet_tol: float | None) -
         Identities(claims, question.rtol, question.noise, question.seed).test(product)
 
 
-def _in_company(report: Report, question: Question, product: Product, everything: bool) -> Report:
+def _in_company(report: Report, question: Question, product: Product, knobs: Knobs) -> Report:
     """Ask for a right vjp again in circumstances that must not matter."""
     if question.ask.elsewhere:
         question.ask.forward()
-    found = company_of(question.claims, product, question.seed, everything)
+    change = question.rtol if knobs.nondet_tol is None else knobs.nondet_tol
+    everything = knobs.company == "all"
+    found = company_of(question.claims, product, question.seed, change, everything)
     faults = (Fault("company", product.who, found.fault),) if found.fault else ()
     notes = (*report.notes, *filter(None, [found.note]))
     calls = question.ask.evaluations

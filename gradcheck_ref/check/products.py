@@ -112,7 +112,9 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company)
+    knobs = chosen(
+        rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
+    )
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
 
 
@@ -246,7 +248,9 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company)
+    knobs = chosen(
+        rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
+    )
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
 
 

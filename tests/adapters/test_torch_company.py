@@ -345,7 +345,9 @@ def test_a_module_with_many_parameters_takes_sixteen_backwards():
 
 
 def test_a_frozen_layer_is_found_in_a_module():
-    gated = product(lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None))
+    gated = product(
+        lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None)
+    )
     report = check_module(Scaled(gated, 1), A)
     assert "but they change if some inputs need no gradient" in report.text(1000)
     report = check_module(Scaled(gated, 1), A, constant="x")
@@ -361,7 +363,9 @@ def test_constants_do_not_require_a_gradient():
 
     assert of(f, [A, B], constant=0)
     assert needs == {(False, True), (False, False)}  # vmap needs none
-    gated = product(lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None))
+    gated = product(
+        lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None)
+    )
     assert of(gated, [A, B], constant=1, company=False)
     assert of(gated, [A, B], constant=0, company=False).verdict == "fail"
 
@@ -394,5 +398,7 @@ def test_a_small_function_takes_a_quarter_more_time():
     def f(x, b):
         return torch.sin(x) * b
 
-    with_it, without = (best(lambda c=c: check_vjp(from_torch(f), [A, B], company=c)) for c in (1 == 1, 1 == 0))
+    with_it, without = (
+        best(lambda c=c: check_vjp(from_torch(f), [A, B], company=c)) for c in (1 == 1, 1 == 0)
+    )
     assert with_it < 1.5 * without  # 1.2 on a quiet machine
