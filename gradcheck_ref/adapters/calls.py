@@ -264,8 +264,8 @@ def _own(value: Any, name: str, read_only: bool) -> Any:
         raise TypeError(f"{name} is {array.dtype}, which no framework has: pass float64")
     if read_only and array.dtype.kind in "fc":
         # torch has no negative strides; all others it gets as they are.
-        needs = ["W", "C"] if min(array.strides, default=0) < 0 else ["W"]
-        return np.require(array, array.dtype.newbyteorder("="), needs)
+        array = np.array(array) if min(array.strides, default=0) < 0 else array
+        return np.require(array, array.dtype.newbyteorder("="), "W")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 

@@ -11,7 +11,7 @@ from gradcheck_ref.check.claim.company import (
     OTHERWISE,
     Circumstance,
     Company,
-    Skip,
+    DoesNotApplyError,
     alike_pair,
     in_company,
     size_of,
@@ -85,16 +85,16 @@ def arrays(given: Any) -> list[Any]:
 
 
 def _two_forwards(s: JaxArrays) -> Both:
-    """A forward at a nearby point comes before the pull-back."""
+    """Call the function at a nearby point before the pull-back."""
     pull = s.pull()
     s.pull(point=[one * NEARBY for one in s.point])
     return s.base, arrays(pull(s.upstreams))
 
 
 def _one_input(s: JaxArrays) -> Both:
-    """Only one input is differentiated; the others are closed over."""
+    """Differentiate one input only; the others are closed over."""
     if len(s.point) < 2:
-        raise Skip
+        raise DoesNotApplyError
     got = []
     for k, x in enumerate(s.point):
         got += s.gradient(lambda one, k=k: s.moving(*s.point[:k], one, *s.point[k + 1 :]), [x])
@@ -102,9 +102,9 @@ def _one_input(s: JaxArrays) -> Both:
 
 
 def _one_output(s: JaxArrays) -> Both:
-    """Each output is used alone."""
+    """Use each output alone."""
     if len(s.upstreams) < 2:
-        raise Skip
+        raise DoesNotApplyError
     alone = [
         s.gradient(lambda *xs, j=j: [s.moving(*xs)[j]], upstreams=[one])
         for j, one in enumerate(s.upstreams)
@@ -113,7 +113,7 @@ def _one_output(s: JaxArrays) -> Both:
 
 
 def _same_twice(s: JaxArrays) -> Both:
-    """One array is given for two inputs."""
+    """Give one array for two inputs."""
     i, j = alike_pair({k: (one.shape, one.dtype) for k, one in enumerate(s.point)})
     point = [s.point[i] if k == j else one for k, one in enumerate(s.point)]
     wanted = s.gradient(point=point)
@@ -137,44 +137,44 @@ def _scanned(s: JaxArrays) -> Callable[..., list[Any]]:
 
 
 def _traced_jit(s: JaxArrays) -> Both:
-    """The gradient is traced, as under jax.jit."""
+    """Trace the gradient, as jax.jit does."""
     return s.traced(s.both, s.point, s.upstreams)
 
 
 def _traced_vmap(s: JaxArrays) -> Both:
-    """The gradient is traced for two points and two upstreams at once."""
+    """Trace the gradient for two points and two upstreams at once."""
     return s.traced(s.jax.vmap(s.both), *s.two())
 
 
 def _traced_scan(s: JaxArrays) -> Both:
-    """The gradient of a scan of one step is traced."""
+    """Trace the gradient of a scan of one step."""
     return s.traced(lambda *xs: s.pull(_scanned(s), xs)(s.upstreams), *s.point)
 
 
 def _traced_checkpoint(s: JaxArrays) -> Both:
-    """The gradient is traced under jax.checkpoint."""
+    """Trace the gradient under jax.checkpoint."""
     return s.traced(lambda *xs: s.pull(s.jax.checkpoint(s.moving), xs)(s.upstreams), *s.point)
 
 
 def _jit(s: JaxArrays) -> Both:
-    """The gradient is compiled."""
+    """Compile the gradient."""
     return s.base, arrays(s.jax.jit(s.both)(s.point, s.upstreams))
 
 
 def _vmap(s: JaxArrays) -> Both:
-    """Two points and two upstreams go through together."""
+    """Send two points and two upstreams through together."""
     nearby = s.gradient(None, [x * NEARBY for x in s.point], [OTHERWISE * u for u in s.upstreams])
     wanted = [np.stack(pair) for pair in zip(s.base, nearby, strict=True)]
     return wanted, arrays(s.jax.vmap(s.both)(*s.two()))
 
 
 def _scan(s: JaxArrays) -> Both:
-    """The function is the body of a scan of one step."""
+    """Run the function as the body of a scan of one step."""
     return s.base, s.gradient(_scanned(s))
 
 
 def _checkpoint(s: JaxArrays) -> Both:
-    """The forward runs again in the backward."""
+    """Run the forward again in the backward."""
     return s.base, s.gradient(s.jax.checkpoint(s.moving))
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from gradcheck_ref.adapters.calls import Arguments, Returned
 from gradcheck_ref.adapters.torch_place import array_of
 from gradcheck_ref.adapters.torch_trees import plain
@@ -14,7 +12,7 @@ from gradcheck_ref.check.claim.company import (
     OTHERWISE,
     Circumstance,
     Company,
-    Skip,
+    DoesNotApplyError,
     agree,
     alike_pair,
     in_company,
@@ -119,7 +117,7 @@ class Tensors:
         except Exception as error:
             if lay is None and at == 1.0:
                 raise
-            raise Skip from error  # fn refuses such inputs, so nobody gets a wrong gradient
+            raise DoesNotApplyError from error  # fn refuses such inputs, so nobody gets a wrong gradient
         every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
         if self.places is None:
             self.places = [j for j, one in enumerate(every) if one.requires_grad]
@@ -143,7 +141,7 @@ class Tensors:
         If fn draws random numbers in the order of the memory, it is another function then.
         """
         if self.draws or not self.inputs:
-            raise Skip
+            raise DoesNotApplyError
         return self.base, self.gradient(lay=lay)
 
 
@@ -182,30 +180,30 @@ def channels_last(t: Any) -> Any:
 
 
 def _upstream_strided(s: Tensors) -> Both:
-    """The upstream lies in every second cell of a larger tensor, its axes in reverse."""
+    """Store the upstream in every second cell of a larger tensor, its axes in reverse."""
     return s.base, s.gradient([cells(one) for one in s.upstreams])
 
 
 def _upstream_expanded(s: Tensors) -> Both:
-    """The upstream is one number, expanded; the reference gets the same numbers in full."""
+    """Expand one number as the upstream; the reference gets the same numbers in full."""
     one = [like.new_full((), 0.7).expand(like.shape) for like in s.upstreams]
     return s.gradient([u.contiguous().clone() for u in one]), s.gradient(one)
 
 
 def _upstream_offset(s: Tensors) -> Both:
-    """The upstream is contiguous, but starts behind the beginning of its storage."""
+    """Store the upstream contiguous, but behind the beginning of its storage."""
     return s.base, s.gradient([behind(one) for one in s.upstreams])
 
 
 def _upstream_channels_last(s: Tensors) -> Both:
-    """The upstream is channels_last, and the inputs are not."""
+    """Store the upstream as channels_last, and not the inputs."""
     if not any(one.dim() in (4, 5) for one in s.upstreams):
-        raise Skip
+        raise DoesNotApplyError
     return s.base, s.gradient([channels_last(one) for one in s.upstreams])
 
 
 def _upstream_kept(s: Tensors) -> Both:
-    """The upstream is compared after the backward."""
+    """Compare the upstream after the backward."""
     given = [one.clone() for one in s.upstreams]
     s.gradient(given)
     return numbers(s.upstreams), numbers(given)
@@ -215,9 +213,9 @@ def _upstream_kept(s: Tensors) -> Both:
 
 
 def _one_input(s: Tensors) -> Both:
-    """Only the inputs, only the parameters, and only each of them requires a gradient."""
+    """Let only the inputs, only the parameters, and only each of them require a gradient."""
     if len(s.every) < 2:
-        raise Skip
+        raise DoesNotApplyError
     groups = [s.inputs, s.parameters] if s.inputs and s.parameters else []
     groups += [[k] for k in s.every if [k] not in groups]
     wanted, got = [], []
@@ -228,24 +226,24 @@ def _one_input(s: Tensors) -> Both:
 
 
 def _inputs_strided(s: Tensors) -> Both:
-    """Each input lies in every second cell of a larger tensor, its axes in reverse."""
+    """Store each input in every second cell of a larger tensor, its axes in reverse."""
     return s.laid(cells)
 
 
 def _inputs_offset(s: Tensors) -> Both:
-    """Each input is contiguous, but starts behind the beginning of its storage."""
+    """Store each input contiguous, but behind the beginning of its storage."""
     return s.laid(behind)
 
 
 def _inputs_channels_last(s: Tensors) -> Both:
-    """Each input of four or five dimensions is channels_last."""
+    """Store each input of four or five dimensions as channels_last."""
     if not any(s.arguments.values[k].ndim in (4, 5) for k in s.inputs):
-        raise Skip
+        raise DoesNotApplyError
     return s.laid(channels_last)
 
 
 def _forward_keeps(s: Tensors) -> Both:
-    """The inputs are compared after the forward, unless torch has counted a write to them."""
+    """Compare the inputs after the forward, unless torch has counted a write to them."""
     _, _, given = s.forward()
     kept = [k for k, one in given.items() if one._version == 0]
     before = [s.f._tensor(s.arguments, k) for k in kept]
@@ -253,16 +251,16 @@ def _forward_keeps(s: Tensors) -> Both:
 
 
 def _same_twice(s: Tensors) -> Both:
-    """One tensor is given for two inputs; the reference gets two equal ones."""
+    """Give one tensor for two inputs; the reference gets two equal ones."""
     values = s.arguments.values
     i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
     outputs, leaves, _ = s.forward(equal=(i, j))
     wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
     outputs, leaves, given = s.forward(same=(i, j))
     if any(one._version for one in given.values()):
-        raise Skip  # fn writes to an input, so f(x, x) is another function
+        raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
     if not agree(values_apart, numbers(outputs), s.tolerance, 0.0):
-        raise Skip
+        raise DoesNotApplyError
     here, there = s.every.index(i), s.every.index(j)
     parts = [one for one in (wanted[here], wanted[there]) if one is not None]
     wanted[here], wanted[there] = (sum(parts) if parts else None), None
@@ -273,7 +271,7 @@ def _same_twice(s: Tensors) -> Both:
 
 
 def _saved_kept(s: Tensors) -> Both:
-    """Inputs and outputs are compared after the backward."""
+    """Compare inputs and outputs after the backward."""
     outputs, leaves, given = s.forward()
     before = numbers([*given.values(), *outputs])
     s.pull(outputs, leaves)
@@ -281,21 +279,21 @@ def _saved_kept(s: Tensors) -> Both:
 
 
 def _twice(s: Tensors) -> Both:
-    """The backward runs twice through one graph."""
+    """Run the backward twice through one graph."""
     outputs, leaves, _ = s.forward()
     first = numbers(s.pull(outputs, leaves, retain_graph=True))
     return first, numbers(s.pull(outputs, leaves, retain_graph=True))
 
 
 def _two_forwards(s: Tensors) -> Both:
-    """A forward at a nearby point comes before the backward."""
+    """Run a forward at a nearby point before the backward."""
     outputs, leaves, _ = s.forward()
     s.forward(at=NEARBY)
     return s.base, numbers(s.pull(outputs, leaves))
 
 
 def _gradient_kept(s: Tensors) -> Both:
-    """Another backward comes before the gradient is read."""
+    """Run another backward before the gradient is read."""
     outputs, leaves, _ = s.forward()
     first = s.pull(outputs, leaves)
     s.gradient([OTHERWISE * one for one in s.upstreams])
@@ -303,9 +301,9 @@ def _gradient_kept(s: Tensors) -> Both:
 
 
 def _one_output(s: Tensors) -> Both:
-    """Each output is used alone; torch passes zeros or None for the others."""
+    """Use each output alone; torch passes zeros or None for the others."""
     if not 2 <= len(s.upstreams) <= GROUPS:
-        raise Skip
+        raise DoesNotApplyError
     total: list[Any] = [None] * len(s.every)
     for j in range(len(s.upstreams)):
         alone = [one.clone() if i == j else None for i, one in enumerate(s.upstreams)]
@@ -316,7 +314,7 @@ def _one_output(s: Tensors) -> Both:
 
 
 def _checkpointed(s: Tensors) -> Both:
-    """The forward runs again in the backward, under torch.utils.checkpoint."""
+    """Run the forward again in the backward, under torch.utils.checkpoint."""
     from torch.utils.checkpoint import checkpoint
 
     def wrap(fn: Any) -> Any:
@@ -326,7 +324,7 @@ def _checkpointed(s: Tensors) -> Both:
 
 
 def _saved_copied(s: Tensors) -> Both:
-    """What is saved for the backward is copied at that time."""
+    """Copy what is saved for the backward at that time."""
     with s.torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
         outputs, leaves, _ = s.forward()
     return s.base, numbers(s.pull(outputs, leaves))
@@ -340,21 +338,21 @@ def _changed(s: Tensors, which: Callable[[Any, Any], Sequence[Any]]) -> Both:
                 one.detach().mul_(1.5)
         return s.base, numbers(s.pull(outputs, leaves))
     except RuntimeError:
-        raise Skip from None  # torch refuses, as it should
+        raise DoesNotApplyError from None  # torch refuses, as it should
 
 
 def _input_changed(s: Tensors) -> Both:
-    """The inputs are changed in place after the forward: torch refuses, or nothing changes."""
+    """Change the inputs in place after the forward: torch refuses, or nothing changes."""
     return _changed(s, lambda given, _: [given[k] for k in s.every])
 
 
 def _output_changed(s: Tensors) -> Both:
-    """The outputs are changed in place after the forward: torch refuses, or nothing changes."""
+    """Change the outputs in place after the forward: torch refuses, or nothing changes."""
     return _changed(s, lambda _, outputs: outputs)
 
 
 def _at_once(s: Tensors) -> Both:
-    """Ten circumstances in two more forwards and three more backwards."""
+    """Try eight circumstances in two more forwards and three more backwards."""
     # The graph of the base once more, after another forward, and for another upstream.
     outputs, leaves, first = s.plain
     s.plain = None
@@ -366,7 +364,7 @@ def _at_once(s: Tensors) -> Both:
     lay = None if s.draws else lambda t: behind(t) if t.dim() < 2 else cells(t)
     try:
         outputs, leaves, given = s.forward(lay=lay)
-    except Skip:
+    except DoesNotApplyError:
         outputs, leaves, given = s.forward()
     kept = numbers([*given.values(), *outputs])
     strided, offset = ([lay(one) for one in s.upstreams] for lay in (cells, behind))

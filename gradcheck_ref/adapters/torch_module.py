@@ -22,10 +22,10 @@ KNOBS = (
     "atol",
     "max_evaluations",
     "nondet_tol",
-    "company",
     "seed",
     "workers",
     "progress",
+    "company",
 )
 
 

@@ -1,4 +1,4 @@
-"""A backward of torch that is right alone, and wrong in one circumstance; beside each, a right one."""
+"""Backwards of torch that are right alone, and wrong in company; beside each, a right one."""
 
 import time
 
@@ -35,6 +35,10 @@ def memory(t, start=None):
     length = t.untyped_storage().nbytes() // t.element_size() - start
     flat = torch.as_strided(t, (length,), (1,), start)[: t.numel()]
     return torch.cat([flat, flat.new_zeros(t.numel() - flat.numel())]).view(t.shape)
+
+
+def copied(t):
+    return t.clone(memory_format=torch.contiguous_format)
 
 
 def square(backward):
@@ -146,7 +150,7 @@ ROWS = {
         square(lambda g, x: 2 * x * g), [A]),
     "the upstream starts behind": (
         square(lambda g, x: 2 * x * memory(g.contiguous(), 0)),
-        square(lambda g, x: 2 * x * memory(g.clone(memory_format=torch.contiguous_format), 0)), [A]),
+        square(lambda g, x: 2 * x * memory(copied(g), 0)), [A]),
     "the upstream is channels_last": (
         square(lambda g, x: 2 * x * by_layout(is_last, memory)(g)),
         square(lambda g, x: 2 * x * g), [IMAGE]),
@@ -161,8 +165,7 @@ ROWS = {
         square(lambda g, x: 2 * memory(x.contiguous()) * g), [A]),
     "an input starts behind": (
         square(lambda g, x: 2 * memory(x.contiguous(), 0) * g),
-        square(lambda g, x: 2 * memory(x.clone(memory_format=torch.contiguous_format), 0) * g),
-        [A]),
+        square(lambda g, x: 2 * memory(copied(x), 0) * g), [A]),
     "an input is channels_last": (
         square(lambda g, x: 2 * by_layout(is_last, memory)(x) * g),
         square(lambda g, x: 2 * x * g), [IMAGE]),

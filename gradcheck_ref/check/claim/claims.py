@@ -37,8 +37,9 @@ class Product(NamedTuple):
     sure : bool
         Whether the caller gave ``other``. If False, it is an attribute of f, and may raise
         NotImplementedError.
-    company : callable, optional
-        Asks for a vjp again in circumstances that only f knows, as an adapter does.
+    company : callable or tuple of str, optional
+        Asks for a vjp again in circumstances that only f knows, as an adapter does; or the names of
+        those circumstances of NumPy arrays that apply to f.
     """
 
     who: str
@@ -46,7 +47,7 @@ class Product(NamedTuple):
     vjps: Callable[..., Any] | None = None
     other: Callable[..., Any] | None = None
     sure: bool = True
-    company: Callable[..., Any] | None = None
+    company: Any = None
 
     @property
     def of_number(self) -> bool:

@@ -29,7 +29,7 @@ ALL_ROUNDING = 1e-6
 NEARBY, OTHERWISE = 1.125, -3.0
 
 
-class Skip(Exception):  # noqa: N818: it is no error
+class DoesNotApplyError(Exception):
     """The circumstance does not apply to this function."""
 
 
@@ -114,7 +114,7 @@ def _outcome(subject: Any, one: Circumstance) -> str:
     """Return what happens in a circumstance; nothing if the gradient stays the same."""
     try:
         return "" if agree(*one.ask(subject), subject.tolerance, subject.scale) else OTHERS
-    except Skip:
+    except DoesNotApplyError:
         return ""
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
@@ -239,7 +239,7 @@ def _relaid(
 
 
 def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """The upstream is one number, broadcast; the reference gets the same numbers in full."""
+    """Broadcast one number as the upstream; the reference gets the same numbers in full."""
 
     def one(a: Array) -> Array:
         return np.broadcast_to(np.asarray(0.7, a.dtype), a.shape)
@@ -248,23 +248,23 @@ def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
 
 
 def _another_point(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """A call at a nearby point comes before."""
+    """Call vjp at a nearby point before."""
     s.call(at=NEARBY)
     return [s.base], [s.gradient()]
 
 
 def _gradient_kept(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """Another call, with another upstream, comes before the gradient is read."""
+    """Call vjp with another upstream before the gradient is read."""
     first = s.call()
     s.call(OTHERWISE * s.u)
     return [s.base], [s.read(first)]
 
 
 def _same_twice(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """One array is given for two inputs; the reference gets two copies of it."""
+    """Give one array for two inputs; the reference gets two copies of it."""
     i, j = alike_pair({k: (p.shape, p.dtype) for k, p in s.inputs.parts.items()})
     if {i, j} & s.inputs.numbers:
-        raise Skip
+        raise DoesNotApplyError
     answers = []
     for same in (False, True):
         values = s.inputs.copies()
@@ -279,11 +279,11 @@ def alike_pair(kinds: dict[int, Any]) -> tuple[int, int]:
         for j in kinds:
             if i < j and kinds[j] == kind:
                 return i, j
-    raise Skip
+    raise DoesNotApplyError
 
 
 def _at_once(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """Layouts, another point and another upstream in five calls."""
+    """Try layouts, another point and another upstream in five calls."""
     laid = [
         s.gradient(lay=by_columns, lay_inputs=lambda a: read_only(every_second(a))),
         s.gradient(lay=lambda a: read_only(every_second(a)), lay_inputs=by_columns),
@@ -333,18 +333,17 @@ def company_of(
 ) -> Company:
     """Try the circumstances of a vjp: those that f knows, or else those of NumPy arrays.
 
-    f may have a method ``company(everything, change, *inputs)``, as adapters have, or
-    ``circumstances``, the names of those of NumPy that apply. ``change`` is how much a gradient may
-    change from call to call, relative to its largest entry. The state must be that after a call of
-    f at x. Cost: about 20 calls of vjp, or what the adapter says.
+    f may have a method ``company(everything, change, *inputs)``, as adapters have, or a tuple with
+    the names of those of NumPy that apply. ``change`` is how much a gradient may change from call
+    to call, relative to its largest entry. The state must be that after a call of f at x. Cost: 12
+    calls of vjp, or what the adapter says.
     """
     inputs = claims.ask.inputs
     with np.errstate(all="ignore"):
-        if product.company is not None:
-            given = inputs.copies(), everything, change
-            found: Company = inputs.call(product.company, *given)
+        if callable(product.company):
+            found: Company = inputs.call(product.company, inputs.copies(), everything, change)
             return found
         subject = Arrays(claims, seed, change)
-        if names := getattr(claims.ask.f, "circumstances", ()):
+        if names := product.company:
             return in_company(subject, [one for one in CIRCUMSTANCES if one.name in names])
         return in_company(subject, CIRCUMSTANCES, TOGETHER, COVERED)
