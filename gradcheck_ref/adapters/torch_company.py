@@ -115,9 +115,9 @@ class Tensors:
         try:
             output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
         except Exception as error:
-            if lay is None and at == 1.0:
+            if lay is None and at == 1.0 and not (same or equal):
                 raise
-            raise DoesNotApplyError from error  # fn refuses such inputs, so nobody gets a wrong gradient
+            raise DoesNotApplyError from error  # so nobody gets a wrong gradient
         every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
         if self.places is None:
             self.places = [j for j, one in enumerate(every) if one.requires_grad]
@@ -161,9 +161,9 @@ def cells(t: Any) -> Any:
 
 
 def behind(t: Any) -> Any:
-    """Store numbers behind three others, as a slice of a batch is."""
+    """Store numbers behind four others, as a slice of a batch is."""
     own = t.detach()
-    return own.new_full((own.numel() + 3,), 7)[3:].view(own.shape).zero_().add_(t)
+    return own.new_full((own.numel() + 4,), 7)[4:].view(own.shape).zero_().add_(t)
 
 
 def channels_last(t: Any) -> Any:
