@@ -61,7 +61,7 @@ LABELS = np.array([2, 0, 5, 1])
 WORDS = np.array([3, 1, 1, 0])
 
 
-# --- how code reads an array that it takes for dense -------------------------------------------------
+# --- how code reads an array that it takes for dense ----------------------------------------------
 
 
 def in_memory(a: Array) -> Array:
@@ -174,7 +174,7 @@ def product_vjp(u: Array, x: Array, y: Array) -> tuple[Array, Array]:
     return u * y, u * x
 
 
-# --- mistakes with a state, or that write ------------------------------------------------------------
+# --- mistakes with a state, or that write ---------------------------------------------------------
 
 
 def keeps_the_last_point() -> Callable[..., Any]:

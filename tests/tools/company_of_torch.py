@@ -1,16 +1,15 @@
 """The circumstances of a backward, all of them, for torch's own operators and modules.
 
-Run it by hand, with torch: ``python tests/tools/company_of_torch.py``, which takes two minutes. Each
-operator is called as torch's own tests call it, in double precision, with two samples; each module
-with the first sample of its tests. It prints what changes a gradient, and ends with 1 if that has
-no reason below.
+Run it by hand, with torch: ``python tests/tools/company_of_torch.py``, which takes some minutes.
+Each operator is called as torch's own tests call it, in double precision, with up to two samples;
+each module with the first sample of its tests. It prints what changes a gradient, and ends with 1
+if that has no reason below.
 """
 
 import sys
 import time
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 from operators_of_torch import calls_of, operators
@@ -26,10 +25,8 @@ MEMORY = "it is about the memory of its input: another function for another layo
 KNOWN = {
     "as_strided_scatter": LIVE,
     "kron": LIVE,
-    "torch.ops.aten._native_group_norm": LIVE,
     "native_group_norm": LIVE,
     "nn.functional.rrelu": LIVE,
-    "RReLU": LIVE,
     "as_strided": MEMORY,
     "as_strided, partial_views": MEMORY,
     "as_strided_copy": MEMORY,

@@ -32,8 +32,7 @@ def test_there_are_enough_with_a_report_each():
 def test_it_is_right_alone_and_found_in_company(one):
     case = one.case()
     numeric = numeric_jacobian(case, case.f)
-    for vjp in (case.vjp, one.wrong()):
-        assert worst_error(claimed_jacobian(case, vjp), numeric) <= RIGHT
+    assert worst_error(claimed_jacobian(case, case.vjp), numeric) <= RIGHT
     assert check_vjp(case.f, case.inputs, case.vjp).notes == ()
     report = check_vjp(case.f, case.inputs, one.wrong())
     assert report.verdict == "fail"
