@@ -91,7 +91,7 @@ class Tensors:
         moving : iterable of int, optional
             The inputs that require a gradient; by default all.
         at : float
-            What the inputs are multiplied with.
+            The factor of the inputs.
         wrap : callable, optional
             Calls fn, as ``torch.utils.checkpoint`` does.
         same, equal : (int, int), optional

@@ -39,13 +39,13 @@ class Circumstance(NamedTuple):
     Attributes
     ----------
     name : str
-        What is varied.
+        The name, for data.
     ask : callable
         Asks the subject again; returns the wanted and the given arrays, None for a missing one.
     when : str
-        What a user did, after "they change if".
+        The circumstance as a user meets it, after "they change if".
     cure : str
-        What mends it.
+        The remedy.
     fails : bool
         Whether another gradient is a fault, and not only a note.
     thorough : bool
@@ -61,7 +61,7 @@ class Circumstance(NamedTuple):
 
 
 class Company(NamedTuple):
-    """What was tried, and the first fault and the first note that came of it; empty if none."""
+    """The circumstances that were tried, the first fault and the first note; empty if none."""
 
     tried: tuple[str, ...] = ()
     fault: str = ""
@@ -81,7 +81,7 @@ def in_company(
     Parameters
     ----------
     subject : any
-        What they ask; it has ``tolerance`` and ``scale``, as for `agree`.
+        The function that they ask; it has ``tolerance`` and ``scale``, as for `agree`.
     circumstances : sequence of Circumstance
         The circumstances.
     together : Circumstance, optional
