@@ -212,6 +212,7 @@ def of(fn, inputs, **knobs):
     return check_vjp(from_torch(fn), inputs, jvp=False, **knobs)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("circumstance", ROWS)
 def test_a_backward_that_is_right_alone_fails_in_one_circumstance(circumstance):
     wrong, right, inputs = ROWS[circumstance]
@@ -290,6 +291,7 @@ QUIET = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", QUIET)
 def test_a_right_function_has_no_finding(name):
     fn, inputs = QUIET[name]
@@ -391,9 +393,9 @@ def test_the_layout_of_the_point_reaches_f():
 def best(call):
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.thread_time()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(time.thread_time() - start)
     return min(times)
 
 

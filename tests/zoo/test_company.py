@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from zoo_reports import CASES, reports
 from zoo_slopes import RIGHT, claimed_jacobian, numeric_jacobian, worst_error
 
 from gradcheck_ref import check_vjp
@@ -28,6 +29,17 @@ def test_there_are_enough_with_a_report_each():
         assert re.fullmatch(r"[a-z0-9-]+/[a-z0-9-]+", one.id)
 
 
+@pytest.mark.slow
+def test_no_gradient_of_the_rest_is_asked_in_vain():
+    """A right one has no finding, and a wrong one is not asked."""
+    every = {f"{name} {bug}": report for name in CASES for bug, report in reports(name).items()}
+    found = [name for name, report in every.items() if report.reason == "company"]
+    assert found == []
+    right = [reports(name)[None] for name in CASES]
+    assert all(report.company for report in right if report)
+
+
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("one", COMPANY, ids=[one.id for one in COMPANY])
 def test_it_is_right_alone_and_found_in_company(one):
     case = one.case()
