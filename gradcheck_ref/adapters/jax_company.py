@@ -1,6 +1,7 @@
 """The circumstances in which a rule of JAX is asked again; see `check.claim.company`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gradcheck_ref.check.claim.company import (
 )
 
 Both = tuple[list[Any], list[Any]]
+Transformed = tuple[Callable[..., Any], tuple[Any, Any], list[Any]]
 
 # The words of a traced function that may have more than JAX's own rules.
 WRITTEN = "custom_vjp_call", "custom_jvp_call", "callback"
@@ -63,21 +65,6 @@ class JaxArrays:
         """Return the gradients as arrays."""
         return arrays(self.pull(fn, point)(self.upstreams if upstreams is None else upstreams))
 
-    def traced(self, fn: Callable[..., Any], *arguments: Any) -> Both:
-        """Trace a function, which compiles nothing: nothing can differ, but it may raise."""
-        self.jax.make_jaxpr(fn)(*arguments)
-        return [], []
-
-    def both(self, point: list[Any], upstreams: list[Any]) -> list[Any]:
-        """Return the gradients, to be transformed by JAX."""
-        return list(self.pull(None, point)(upstreams))
-
-    def two(self) -> tuple[list[Any], list[Any]]:
-        """Return two points and two upstreams, stacked, for `both`."""
-        stack = self.jax.numpy.stack
-        points = [stack([one, one * NEARBY]) for one in self.point]
-        return points, [stack([one, one * OTHERWISE]) for one in self.upstreams]
-
 
 def arrays(given: Any) -> list[Any]:
     """Return arrays of NumPy with their own memory."""
@@ -87,7 +74,8 @@ def arrays(given: Any) -> list[Any]:
 def _two_forwards(s: JaxArrays) -> Both:
     """Call the function at a nearby point before the pull-back."""
     pull = s.pull()
-    s.pull(point=[one * NEARBY for one in s.point])
+    with suppress(Exception):  # it may refuse that point
+        s.pull(point=[one * NEARBY for one in s.point])
     return s.base, arrays(pull(s.upstreams))
 
 
@@ -124,8 +112,34 @@ def _same_twice(s: JaxArrays) -> Both:
     return [wanted[i] + wanted[j]], s.gradient(once, [point[i]])
 
 
-def _scanned(s: JaxArrays) -> Callable[..., list[Any]]:
-    """Return the function as the body of a scan of one step, as a layer of a network is."""
+# --- transformations: a function of (point, upstreams), its arguments, the right result ------------
+
+
+def _both(s: JaxArrays, fn: Any = None) -> Callable[[Any, Any], Any]:
+    """Return the gradients of a function as a function, to be transformed by JAX."""
+    return lambda point, upstreams: list(s.pull(fn, point)(upstreams))
+
+
+def _jit(s: JaxArrays) -> Transformed:
+    """Compile the gradient."""
+    return s.jax.jit(_both(s)), (s.point, s.upstreams), s.base
+
+
+def _vmap(s: JaxArrays) -> Transformed:
+    """Send two points and two upstreams through together."""
+    nearby = [x * NEARBY for x in s.point]
+    others = [u * OTHERWISE for u in s.upstreams]
+    pairs = zip(s.base, s.gradient(None, nearby, others), strict=True)
+    wanted = [np.stack(pair) for pair in pairs]
+    points, upstreams = (
+        [s.jax.numpy.stack(pair) for pair in zip(*two, strict=True)]
+        for two in ((s.point, nearby), (s.upstreams, others))
+    )
+    return s.jax.vmap(_both(s)), (points, upstreams), wanted
+
+
+def _scan(s: JaxArrays) -> Transformed:
+    """Run the function as the body of a scan of one step, as a layer of a network is."""
 
     def body(carry: Any, _: Any) -> Any:
         return carry, s.moving(*carry)
@@ -133,53 +147,33 @@ def _scanned(s: JaxArrays) -> Callable[..., list[Any]]:
     def scanned(*xs: Any) -> list[Any]:
         return [one[0] for one in s.jax.lax.scan(body, list(xs), None, length=1)[1]]
 
-    return scanned
+    return _both(s, scanned), (s.point, s.upstreams), s.base
 
 
-def _traced_jit(s: JaxArrays) -> Both:
-    """Trace the gradient, as jax.jit does."""
-    return s.traced(s.both, s.point, s.upstreams)
-
-
-def _traced_vmap(s: JaxArrays) -> Both:
-    """Trace the gradient for two points and two upstreams at once."""
-    return s.traced(s.jax.vmap(s.both), *s.two())
-
-
-def _traced_scan(s: JaxArrays) -> Both:
-    """Trace the gradient of a scan of one step."""
-    return s.traced(lambda *xs: s.pull(_scanned(s), xs)(s.upstreams), *s.point)
-
-
-def _traced_checkpoint(s: JaxArrays) -> Both:
-    """Trace the gradient under jax.checkpoint."""
-    return s.traced(lambda *xs: s.pull(s.jax.checkpoint(s.moving), xs)(s.upstreams), *s.point)
-
-
-def _jit(s: JaxArrays) -> Both:
-    """Compile the gradient."""
-    return s.base, arrays(s.jax.jit(s.both)(s.point, s.upstreams))
-
-
-def _vmap(s: JaxArrays) -> Both:
-    """Send two points and two upstreams through together."""
-    nearby = s.gradient(None, [x * NEARBY for x in s.point], [OTHERWISE * u for u in s.upstreams])
-    wanted = [np.stack(pair) for pair in zip(s.base, nearby, strict=True)]
-    return wanted, arrays(s.jax.vmap(s.both)(*s.two()))
-
-
-def _scan(s: JaxArrays) -> Both:
-    """Run the function as the body of a scan of one step."""
-    return s.base, s.gradient(_scanned(s))
-
-
-def _checkpoint(s: JaxArrays) -> Both:
+def _checkpoint(s: JaxArrays) -> Transformed:
     """Run the forward again in the backward."""
-    return s.base, s.gradient(s.jax.checkpoint(s.moving))
+    return _both(s, s.jax.checkpoint(s.moving)), (s.point, s.upstreams), s.base
+
+
+def _transformed(
+    name: str, transform: Callable[[JaxArrays], Transformed], when: str, cure: str
+) -> Iterator[Circumstance]:
+    """Yield a circumstance that only traces, so that nothing is compiled, and one that computes."""
+
+    def traced(s: JaxArrays) -> Both:
+        fn, arguments, _ = transform(s)
+        s.jax.make_jaxpr(fn)(*arguments)
+        return [], []  # it may only raise
+
+    def computed(s: JaxArrays) -> Both:
+        fn, arguments, wanted = transform(s)
+        return wanted, arrays(fn(*arguments))
+
+    yield Circumstance(name, traced, when, cure)
+    yield Circumstance(f"{name}, computed", computed, when, cure, thorough=True)
 
 
 RESIDUALS = "take what bwd needs from the residuals, and not from anywhere else"
-LOOKS = "do not look at numbers with if, float() or NumPy in a rule"
 CIRCUMSTANCES = (
     Circumstance("two forwards", _two_forwards,
                  "the function is called again before the pull-back", RESIDUALS),
@@ -189,18 +183,13 @@ CIRCUMSTANCES = (
                  "the cotangent of an output that is not used is zeros"),
     Circumstance("same array twice", _same_twice, "f(x, x) gets one array for two inputs",
                  "do not tell inputs apart by identity"),
-    Circumstance("under jit", _traced_jit, "it runs under jax.jit", LOOKS),
-    Circumstance("under vmap", _traced_vmap, "it runs under jax.vmap",
-                 "give a callback a vmap_method"),
-    Circumstance("inside scan", _traced_scan, "it runs inside lax.scan",
-                 "pass every traced array to the custom_vjp as an argument"),
-    Circumstance("under checkpoint", _traced_checkpoint, "it runs under jax.checkpoint", RESIDUALS),
-    Circumstance("compiled", _jit, "it runs under jax.jit", LOOKS, thorough=True),
-    Circumstance("several at once", _vmap, "it runs under jax.vmap",
-                 "do not mix the examples of a batch in a rule or a callback", thorough=True),
-    Circumstance("scanned", _scan, "it runs inside lax.scan", RESIDUALS, thorough=True),
-    Circumstance("checkpointed", _checkpoint, "it runs under jax.checkpoint", RESIDUALS,
-                 thorough=True),
+    *_transformed("under jit", _jit, "it runs under jax.jit",
+                  "do not look at numbers with if, float() or NumPy in a rule"),
+    *_transformed("under vmap", _vmap, "it runs under jax.vmap",
+                  "give a callback a vmap_method, and keep the examples of a batch apart"),
+    *_transformed("inside scan", _scan, "it runs inside lax.scan",
+                  "pass every traced array to the custom_vjp as an argument"),
+    *_transformed("under checkpoint", _checkpoint, "it runs under jax.checkpoint", RESIDUALS),
 )  # fmt: skip
 
 

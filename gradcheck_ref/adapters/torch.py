@@ -438,7 +438,8 @@ class TorchFunction(AtOnce):
 def _pass_on_writes(before: list[Any], upstreams: list[Any], given: list[Any]) -> None:
     """Let the caller see if a backward writes to its upstream, as it does to a tensor of torch."""
     for was, now, array in zip(before, upstreams, given, strict=True):
-        if isinstance(array, np.ndarray) and was is not None and not bool((was == now).all()):
+        is_ours = isinstance(array, np.ndarray) and array.flags.writeable
+        if is_ours and not bool(((was == now) | (was != was)).all()):
             array[...] = array_of(now)
 
 

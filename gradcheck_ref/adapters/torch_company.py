@@ -1,6 +1,7 @@
 """The circumstances in which a backward of torch is asked again; see `check.claim.company`."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from gradcheck_ref.adapters.calls import Arguments, Returned
@@ -79,8 +80,8 @@ class Tensors:
         moving: Iterable[int] | None = None,
         at: float = 1.0,
         wrap: Callable[..., Any] | None = None,
-        same: tuple[int, int] | None = None,
-        equal: tuple[int, int] | None = None,
+        pair: tuple[int, int] | None = None,
+        one: bool = False,
     ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
         """Call fn; return its outputs, the leaves, and the tensors that it got.
 
@@ -94,33 +95,33 @@ class Tensors:
             The factor of the inputs.
         wrap : callable, optional
             Calls fn, as ``torch.utils.checkpoint`` does.
-        same, equal : (int, int), optional
-            Two inputs that are one tensor, or that are equal.
+        pair : (int, int), optional
+            Two inputs that are equal.
+        one : bool
+            Whether they are one tensor.
         """
         moving = self.every if moving is None else moving
         leaves: dict[int, Any] = {}
         given: dict[int, Any] = {}
         for k in self.arguments.differentiated:
-            source = (same or equal or (0, 0))[0] if k in (same or equal or ())[1:] else k
-            leaf = self.f._tensor(self.arguments, source)
+            leaf = self.f._tensor(self.arguments, pair[0] if pair and k == pair[1] else k)
             leaf = leaf * at if at != 1.0 and k in self.every else leaf
             if k in moving:
                 leaf = leaves[k] = leaf.detach().requires_grad_()
-            laid = lay is not None and k in self.inputs
-            given[k] = lay(leaf) if lay is not None and laid else leaf.clone()
-        if same:
-            given[same[1]] = given[same[0]]
+            given[k] = lay(leaf) if lay and k in self.inputs else leaf.clone()
+        if pair and one:
+            given[pair[1]] = given[pair[0]]
         fn = self.f._fn if wrap is None else wrap(self.f._fn)
         self.torch.default_generator.manual_seed(0)
         try:
             output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
         except Exception as error:
-            if lay is None and at == 1.0 and not (same or equal):
+            if lay is None and at == 1.0 and pair is None:
                 raise
             raise DoesNotApplyError from error  # so nobody gets a wrong gradient
         every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
         if self.places is None:
-            self.places = [j for j, one in enumerate(every) if one.requires_grad]
+            self.places = [j for j, y in enumerate(every) if y.requires_grad]
         return [every[j] for j in self.places], leaves, given
 
     def pull(
@@ -135,7 +136,16 @@ class Tensors:
         outputs, leaves, _ = self.forward(**how)
         return numbers(self.pull(outputs, leaves, upstreams))
 
-    def laid(self, lay: Callable[[Any], Any]) -> Both:
+    def elsewhere(self) -> None:
+        """Call fn at a nearby point, if it takes that."""
+        with suppress(DoesNotApplyError):
+            self.forward(at=NEARBY)
+
+    def with_upstream(self, lay: Callable[[Any], Any]) -> Both:
+        """Ask with an upstream that is laid out in memory."""
+        return self.base, self.gradient([lay(one) for one in self.upstreams])
+
+    def with_inputs(self, lay: Callable[[Any], Any]) -> Both:
         """Ask with inputs that are laid out in memory.
 
         If fn draws random numbers in the order of the memory, it is another function then.
@@ -179,27 +189,17 @@ def channels_last(t: Any) -> Any:
 # --- the upstream ---------------------------------------------------------------------------------
 
 
-def _upstream_strided(s: Tensors) -> Both:
-    """Store the upstream in every second cell of a larger tensor, its axes in reverse."""
-    return s.base, s.gradient([cells(one) for one in s.upstreams])
-
-
 def _upstream_expanded(s: Tensors) -> Both:
     """Expand one number as the upstream; the reference gets the same numbers in full."""
     one = [like.new_full((), 0.7).expand(like.shape) for like in s.upstreams]
     return s.gradient([u.contiguous().clone() for u in one]), s.gradient(one)
 
 
-def _upstream_offset(s: Tensors) -> Both:
-    """Store the upstream contiguous, but behind the beginning of its storage."""
-    return s.base, s.gradient([behind(one) for one in s.upstreams])
-
-
 def _upstream_channels_last(s: Tensors) -> Both:
     """Store the upstream as channels_last, and not the inputs."""
     if not any(one.dim() in (4, 5) for one in s.upstreams):
         raise DoesNotApplyError
-    return s.base, s.gradient([channels_last(one) for one in s.upstreams])
+    return s.with_upstream(channels_last)
 
 
 def _upstream_kept(s: Tensors) -> Both:
@@ -225,21 +225,11 @@ def _one_input(s: Tensors) -> Both:
     return wanted, got
 
 
-def _inputs_strided(s: Tensors) -> Both:
-    """Store each input in every second cell of a larger tensor, its axes in reverse."""
-    return s.laid(cells)
-
-
-def _inputs_offset(s: Tensors) -> Both:
-    """Store each input contiguous, but behind the beginning of its storage."""
-    return s.laid(behind)
-
-
 def _inputs_channels_last(s: Tensors) -> Both:
     """Store each input of four or five dimensions as channels_last."""
     if not any(s.arguments.values[k].ndim in (4, 5) for k in s.inputs):
         raise DoesNotApplyError
-    return s.laid(channels_last)
+    return s.with_inputs(channels_last)
 
 
 def _forward_keeps(s: Tensors) -> Both:
@@ -254,13 +244,12 @@ def _same_twice(s: Tensors) -> Both:
     """Give one tensor for two inputs; the reference gets two equal ones."""
     values = s.arguments.values
     i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
-    outputs, leaves, _ = s.forward(equal=(i, j))
+    outputs, leaves, _ = s.forward(pair=(i, j))
     wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
-    outputs, leaves, given = s.forward(same=(i, j))
-    if any(one._version for one in given.values()):
+    outputs, leaves, given = s.forward(pair=(i, j), one=True)
+    same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
+    if not same_values or any(one._version for one in given.values()):
         raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
-    if not agree(values_apart, numbers(outputs), s.tolerance, 0.0):
-        raise DoesNotApplyError
     here, there = s.every.index(i), s.every.index(j)
     parts = [one for one in (wanted[here], wanted[there]) if one is not None]
     wanted[here], wanted[there] = (sum(parts) if parts else None), None
@@ -288,7 +277,7 @@ def _twice(s: Tensors) -> Both:
 def _two_forwards(s: Tensors) -> Both:
     """Run a forward at a nearby point before the backward."""
     outputs, leaves, _ = s.forward()
-    s.forward(at=NEARBY)
+    s.elsewhere()
     return s.base, numbers(s.pull(outputs, leaves))
 
 
@@ -356,7 +345,7 @@ def _at_once(s: Tensors) -> Both:
     # The graph of the base once more, after another forward, and for another upstream.
     outputs, leaves, first = s.plain
     s.plain = None
-    s.forward(at=NEARBY)
+    s.elsewhere()
     other = [OTHERWISE * one for one in s.upstreams]
     wanted = [None if one is None else OTHERWISE * one for one in s.base] + s.base
     got = numbers(s.pull(outputs, leaves, other)) + numbers(first)
@@ -377,12 +366,12 @@ def _at_once(s: Tensors) -> Both:
 
 CONTIGUOUS = "read it with its strides, or call .contiguous()"
 CIRCUMSTANCES = (
-    Circumstance("upstream strided", _upstream_strided,
+    Circumstance("upstream strided", lambda s: s.with_upstream(cells),
                  "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS),
     Circumstance("upstream expanded", _upstream_expanded,
                  "the upstream is one number for all outputs (stride 0), as after .sum()",
                  "call .contiguous() before a kernel reads it"),
-    Circumstance("upstream offset", _upstream_offset,
+    Circumstance("upstream offset", lambda s: s.with_upstream(behind),
                  "the upstream starts behind the beginning of its storage, as a slice of a batch",
                  "use data_ptr(), not the storage"),
     Circumstance("upstream channels last", _upstream_channels_last,
@@ -393,10 +382,10 @@ CIRCUMSTANCES = (
     Circumstance("one input needs a gradient", _one_input,
                  "some inputs need no gradient, as frozen weights, in LoRA or in a first layer",
                  "look at the right ctx.needs_input_grad"),
-    Circumstance("inputs strided", _inputs_strided,
+    Circumstance("inputs strided", lambda s: s.with_inputs(cells),
                  "an input is not contiguous, as after .t() or a slice",
                  "read it and return its gradient with strides, or call .contiguous()"),
-    Circumstance("inputs offset", _inputs_offset,
+    Circumstance("inputs offset", lambda s: s.with_inputs(behind),
                  "an input starts behind the beginning of its storage, as a slice of a batch",
                  "use data_ptr(), not the storage"),
     Circumstance("inputs channels last", _inputs_channels_last,
@@ -454,8 +443,11 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
     """Try the circumstances of a function of tensors.
 
     All of them if a step of its backward is not torch's own. Otherwise only those that are tried
-    at once, in three forwards and four backwards, and nothing is a fault.
+    at once, in three forwards and four backwards, and nothing is a fault. None if it is compiled:
+    with other strides that takes seconds once more.
     """
+    if any(hasattr(one, "_torchdynamo_orig_callable") for one in (f._fn, f._module)):
+        return Company()
     with f._torch.random.fork_rng(devices=[]):
         subject = Tensors(f, arguments, change)
         if not subject.places:

@@ -246,6 +246,20 @@ def test_a_backward_that_writes_to_its_upstream_is_found_without_company():
     assert (upstream == 1).all()
 
 
+def test_a_function_that_refuses_another_point_is_asked_all_else():
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        assert x.max() <= 1
+        return x * x
+
+    point = [A / A.max() - 0.1]
+    right = of(rule(forward, lambda ctx, g: 2 * ctx.saved_tensors[0] * g), point)
+    assert right
+    assert all(note.startswith("f raised AssertionError") for note in right.notes)
+    report = of(rule(forward, lambda ctx, g: 2 * ctx.saved_tensors[0] * memory(g)), point)
+    assert "they change if the upstream is not contiguous" in report.text(1000)
+
+
 def test_company_says_nothing_about_wrong_numbers():
     report = of(square(lambda g, x: 3 * x * memory(g)), [A])
     assert (report.reason, report.company) == ("wrong", ())
@@ -300,6 +314,28 @@ def test_a_right_function_has_no_finding(name):
     assert not any("changes if" in note or "raises" in note for note in report.notes)
     if report:
         assert len(report.company) == 20
+
+
+def test_a_custom_operator_is_not_torch_s_own():
+    @torch.library.custom_op("gradcheck_ref_tests::square", mutates_args=())
+    def operator(x: torch.Tensor) -> torch.Tensor:
+        return x * x
+
+    def save(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    operator.register_autograd(
+        lambda ctx, g: 2 * ctx.saved_tensors[0] * memory(g), setup_context=save
+    )
+    assert "they change if the upstream is not contiguous" in of(operator, [A]).text(1000)
+
+
+@pytest.mark.slow  # torch takes seconds to import its compiler
+@pytest.mark.filterwarnings("ignore")
+def test_a_compiled_function_is_not_asked_again():
+    fn = torch.compile(lambda x: x * x, backend="eager")
+    assert of(fn, [A]).company == ()
+    assert check_module(torch.compile(torch.nn.Tanh(), backend="eager"), A).company == ()
 
 
 def test_what_torch_itself_gets_wrong_is_a_note():
