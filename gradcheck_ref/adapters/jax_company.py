@@ -112,7 +112,7 @@ def _same_twice(s: JaxArrays) -> Both:
     return [wanted[i] + wanted[j]], s.gradient(once, [point[i]])
 
 
-# --- transformations: a function of (point, upstreams), its arguments, the right result ------------
+# --- transformations: a function, its arguments, and the right result -----------------------------
 
 
 def _both(s: JaxArrays, fn: Any = None) -> Callable[[Any, Any], Any]:
