@@ -7,6 +7,7 @@ import pytest
 
 from gradcheck_ref import check_vjp
 from gradcheck_ref.adapters import check_module, from_torch
+from gradcheck_ref.compat.torch import gradcheck
 
 torch = pytest.importorskip("torch")
 
@@ -210,6 +211,14 @@ LOUD = {
 
 def of(fn, inputs, **knobs):
     return check_vjp(from_torch(fn), inputs, jvp=False, **knobs)
+
+
+@pytest.mark.parametrize("circumstance", ["the upstream is not contiguous", "forward runs again"])
+def test_torch_s_rule_knows_no_company(circumstance):
+    wrong, _, inputs = ROWS[circumstance]
+    tensors = [torch.tensor(x, requires_grad=True) for x in inputs]
+    assert torch.autograd.gradcheck(wrong, tensors)
+    assert gradcheck(from_torch(wrong), tuple(inputs))
 
 
 @pytest.mark.one_in(4)
