@@ -174,7 +174,7 @@ def _transformed(
 
 
 RESIDUALS = "take what bwd needs from the residuals, and not from anywhere else"
-CIRCUMSTANCES = (
+IN_ANOTHER_CALL = (
     Circumstance("two forwards", _two_forwards,
                  "the function is called again before the pull-back", RESIDUALS),
     Circumstance("one input moves", _one_input, "the other inputs are constants",
@@ -183,6 +183,8 @@ CIRCUMSTANCES = (
                  "the cotangent of an output that is not used is zeros"),
     Circumstance("same array twice", _same_twice, "f(x, x) gets one array for two inputs",
                  "do not tell inputs apart by identity"),
+)  # fmt: skip
+TRANSFORMED = (
     *_transformed("under jit", _jit, "it runs under jax.jit",
                   "do not look at numbers with if, float() or NumPy in a rule"),
     *_transformed("under vmap", _vmap, "it runs under jax.vmap",
@@ -198,16 +200,16 @@ def company_of_jax(
 ) -> Company:
     """Try the circumstances of a function of JAX arrays that has rules of its own, or a callback.
 
-    Nothing is tried if it cannot be traced: then it is not made for any of them.
+    If it cannot be traced, it is not made for transformations.
     """
+    circumstances = [*IN_ANOTHER_CALL, *TRANSFORMED]
     try:
         traced = str(jax.make_jaxpr(call)(point))
-    except Exception:
-        return Company()
-    if not everything and not any(word in traced for word in WRITTEN):
-        return Company()
+        if not everything and not any(word in traced for word in WRITTEN):
+            return Company()
+    except Exception:  # of many types: it branches on values, say
+        circumstances = [*IN_ANOTHER_CALL]
     subject = JaxArrays(jax, call, point, change)
     if not subject.upstreams:
         return Company()
-    tried = [one for one in CIRCUMSTANCES if everything or not one.thorough]
-    return in_company(subject, tried)
+    return in_company(subject, [one for one in circumstances if everything or not one.thorough])

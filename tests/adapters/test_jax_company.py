@@ -117,8 +117,10 @@ def test_functions_without_rules_of_their_own_are_not_asked_again():
     assert len(check_vjp(from_jax(jnp.sin), A, jvp=False, company="all").company) == 12
 
 
-def test_a_function_that_cannot_be_traced_is_not_asked_again():
-    def f(x):
-        return keeping(False)(x) if x.sum() > -1e3 else x
+def test_a_function_that_cannot_be_traced_is_not_transformed():
+    def branching(rule):
+        return lambda x: rule(x) if x.sum() > -1e3 else x
 
-    assert check_vjp(from_jax(f), A, jvp=False).company == ()
+    assert len(check_vjp(from_jax(branching(keeping(True))), A, jvp=False).company) == 4
+    report = check_vjp(from_jax(branching(keeping(False))), A, jvp=False)
+    assert report.faults[0].sentence.startswith("they change if the function is called again")
