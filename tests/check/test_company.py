@@ -1,5 +1,7 @@
 """Products of NumPy arrays that are right alone, and wrong in company; beside each, a right one."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -124,6 +126,17 @@ def test_an_error_is_a_note():
         "vjp raises if the upstream is read-only, as a broadcast array or one of JAX is: "
         "ValueError: buffer source array is read-only",
     )
+
+
+def test_what_code_says_of_a_read_only_array_does_not_reach_the_caller():
+    def vjp(u, x):
+        if not u.flags.writeable:
+            warnings.warn("not writable", stacklevel=2)
+        return 2 * x * u
+
+    with warnings.catch_warnings(record=True) as said:
+        assert check_vjp(square, [A], vjp).notes == ()
+    assert said == []
 
 
 def test_the_report_and_its_data_say_what_was_tried():

@@ -8,6 +8,7 @@ evaluation of f, no step and no derivative, but it says nothing about numbers th
 Many circumstances are tried at once. Only if the answer changes, each is tried alone, to name it.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -345,7 +346,8 @@ def company_of(
     calls of vjp, or what the adapter says.
     """
     inputs = claims.ask.inputs
-    with np.errstate(all="ignore"):
+    # Code may warn of a read-only array, or of numbers at the nearby point.
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         if callable(product.company):
             found: Company = inputs.call(product.company, inputs.copies(), everything, change)
             return found
