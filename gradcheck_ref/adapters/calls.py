@@ -263,7 +263,9 @@ def _own(value: Any, name: str, read_only: bool) -> Any:
     if array.dtype.char in "gG" and array.dtype.itemsize > 8 * (1 + (array.dtype.kind == "c")):
         raise TypeError(f"{name} is {array.dtype}, which no framework has: pass float64")
     if read_only and array.dtype.kind in "fc":
-        return np.require(array, array.dtype.newbyteorder("="), ["C", "W"])
+        # torch has no negative strides; all others it gets as they are.
+        array = np.array(array) if min(array.strides, default=0) < 0 else array
+        return np.require(array, array.dtype.newbyteorder("="), "W")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 

@@ -23,7 +23,9 @@ from gradcheck_ref.adapters.calls import (
     framework,
     missing_by_type,
 )
+from gradcheck_ref.adapters.jax_company import company_of_jax
 from gradcheck_ref.arguments import Array, as_function, described
+from gradcheck_ref.check.claim.company import Company
 from gradcheck_ref.structure.trees import Opened
 
 # JAX's words for an operation that has no derivative of the requested kind.
@@ -229,6 +231,16 @@ class JaxFunction(AtOnce):
             ]
             moved = self._jax.jvp(call, (point,), (along,))[1]
             return call.returned.arranged(map(_array_of_jax, moved))
+
+    def company(self, everything: bool, change: float, /, *inputs: Any, **named: Any) -> Company:
+        """Ask for the gradient again in circumstances that must not matter; see the check.
+
+        Cost: about ten pull-backs, half of them only traced, if fn has rules of its own or a
+        callback. ``everything`` also compiles: about a second.
+        """
+        call = self._arguments(inputs, named)
+        with self._in_double():
+            return company_of_jax(self._jax, call, call.point(), everything, change)
 
     def _pull_back(self, call: "_Call") -> tuple[Any, Any, Returned]:
         """Return ``jax.vjp`` at a point; it is reused until fn is called again."""

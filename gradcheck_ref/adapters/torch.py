@@ -10,10 +10,12 @@ import numpy as np
 from gradcheck_ref.adapters.at_once import BATCH, NUMBERS, AtOnce, Gradients, apart, in_batches
 from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework, missing_by_type
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
+from gradcheck_ref.adapters.torch_company import company_of_torch
 from gradcheck_ref.adapters.torch_errors import in_one_dtype, note_on
 from gradcheck_ref.adapters.torch_place import Place, array_of, home, module_of
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
+from gradcheck_ref.check.claim.company import Company
 
 # torch's words for a missing derivative, in errors without a special type.
 HAS_NO_RULE = (
@@ -128,10 +130,13 @@ class TorchFunction(AtOnce):
         The outputs of the last call that do not require a gradient.
     numbers_are_constants : bool
         True: a float beside an array is a constant, as in ``apply(x, 0.5)``.
+    constant_leaves : frozenset of int
+        The leaves of the inputs that do not require a gradient, in the order of the arguments.
     """
 
     few_points, few_upstreams = 1, 4
     numbers_are_constants = True
+    constant_leaves: frozenset[int] = frozenset()
     open_tree = staticmethod(open_tree)
 
     def __init__(
@@ -203,7 +208,9 @@ class TorchFunction(AtOnce):
             leaves, returned = self._run(arguments)
             outputs = returned.leaves
             upstreams = self._likes(outputs, returned.listed(upstream))
+            before = [None if one is None else one.clone() for one in upstreams]
             gradients = self._pull_back(outputs, upstreams, list(leaves.values()))
+            _pass_on_writes(before, upstreams, returned.listed(upstream))
             asked = [y for y, one in zip(outputs, upstreams, strict=True) if one is not None]
             withheld = self._withheld(asked, leaves, gradients)
         # Each gradient is given up once it is an array: all of them twice may be much memory.
@@ -298,6 +305,21 @@ class TorchFunction(AtOnce):
             *returned.forest.built([by_output.get(j) for j in range(len(outputs))]),
         )
 
+    def holding(self, leaves: frozenset[int]) -> "TorchFunction":
+        """Return this function with some inputs as constants, which do not require a gradient."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self), constant_leaves=leaves)
+        return other
+
+    def company(self, everything: bool, change: float, /, *inputs: Any, **named: Any) -> Company:
+        """Ask for the gradient again in circumstances that must not matter; see the check.
+
+        Cost: three calls of fn and four backwards, and 12 more if it has a backward of its own.
+        """
+        arguments = self._arguments(inputs, named)
+        with self._recording(arguments):
+            return company_of_torch(self, arguments, everything, change)
+
     @contextmanager
     def _recording(self, arguments: Arguments) -> Iterator[None]:
         """Record operations for the backward, even inside the caller's inference_mode or no_grad.
@@ -323,10 +345,12 @@ class TorchFunction(AtOnce):
         """Call fn; return the tensors to differentiate, and its outputs."""
         leaves, moved = {}, []
         for k in arguments.differentiated:
-            leaf = leaves[k] = self._tensor(arguments, k).requires_grad_()
+            leaf = self._tensor(arguments, k)
+            if k not in self.constant_leaves:
+                leaves[k] = leaf.requires_grad_()
             # Subtle: torch forbids writing to a leaf, but fn may write to its inputs: pass clones.
             value = leaf.clone()
-            if tangents is not None and tangents[k] is not None:
+            if k in leaves and tangents is not None and tangents[k] is not None:
                 name = f"the tangent of {arguments.names[k]}"
                 value = self._dual(value, self._like(leaf, tangents[k], name))
             moved.append(value)
@@ -409,6 +433,14 @@ class TorchFunction(AtOnce):
                 f"fn has no forward mode: its output {j} depends on a moved input, but torch gives "
                 "no tangent for it. An operation in fn lacks forward mode, or a jvp gives None"
             )
+
+
+def _pass_on_writes(before: list[Any], upstreams: list[Any], given: list[Any]) -> None:
+    """Let the caller see if a backward writes to its upstream, as it does to a tensor of torch."""
+    for was, now, array in zip(before, upstreams, given, strict=True):
+        is_ours = isinstance(array, np.ndarray) and array.flags.writeable
+        if is_ours and not bool(((was == now) | (was != was)).all()):
+            array[...] = array_of(now)
 
 
 def _inputs_before(upstream: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> int:

@@ -13,6 +13,7 @@ from gradcheck_ref.adapters.torch_errors import note_on
 from gradcheck_ref.adapters.torch_place import IN_NUMPY, Place, array_of
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.arguments import Array, described, kind_of
+from gradcheck_ref.check.claim.company import Company
 from gradcheck_ref.structure.inputs import parameters_in_order, signature_of
 from gradcheck_ref.structure.trees import Forest, leaves_of
 
@@ -103,6 +104,11 @@ class ModuleFunction(TorchFunction):
         found: list[Any] = self._while_it_holds(named, super()._pulled_back, *given)
         return found
 
+    def company(self, everything: bool, change: float, /, **named: Any) -> Company:
+        """Ask for the gradient again, as for any function, while the parameters are these."""
+        found: Company = self._while_it_holds(named, super().company, everything, change, **named)
+        return found
+
     @contextmanager
     def _recording(self, arguments: Arguments) -> Iterator[None]:
         with self.alone, self._defaults(), super()._recording(arguments):
@@ -188,7 +194,7 @@ class ModuleFunction(TorchFunction):
         """
         tensor = value
         if not isinstance(value, self._torch.Tensor):
-            array = np.array(value, order="C")
+            array = np.array(value, order="K")
             if kind_of(array.dtype) not in "fc" or array.dtype.char in "gG":
                 return array
             tensor = self._place.tensor(array)

@@ -25,6 +25,7 @@ KNOBS = (
     "seed",
     "workers",
     "progress",
+    "company",
 )
 
 

@@ -66,6 +66,7 @@ class Knobs(NamedTuple):
     progress: Any
     constant: Any = ()
     nondet_tol: float | None = None
+    company: Any = False
 
 
 def chosen(
@@ -77,6 +78,7 @@ def chosen(
     progress: Any,
     constant: Any,
     nondet_tol: Any = None,
+    company: Any = False,
 ) -> Knobs:
     """Return the options of a check. Values that make no sense raise an error."""
     if rtol is not None:
@@ -102,7 +104,11 @@ def chosen(
     if not (workers is None or isinstance(workers, Executor) or callable(workers)):
         otherwise = ", -1 for all cores, None, an Executor or a function like map"
         workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
-    return Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    if not (isinstance(company, bool) or company == "all"):
+        raise ValueError(f'company must be True, False or "all", not {described(company)}')
+    return Knobs(
+        rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
+    )
 
 
 def check_seed(seed: Any) -> int:

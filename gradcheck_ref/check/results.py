@@ -345,8 +345,8 @@ class Fault:
     Attributes
     ----------
     reason : str
-        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; or wrong,
-        for products that are not adjoint.
+        mutated, nondeterministic, ignores-input, shape, dtype, structure or nonfinite; wrong, for
+        products that are not adjoint; or company, for a vjp that is right alone.
     subject : str
         The name of the input or output, or ``"f"``, ``"vjp"``, ``"jvp"``, ``"grads"``
         (``"gradient"`` in the check of a command), or ``"arguments of vjp"``.

@@ -40,6 +40,7 @@ def add_check(commands: Any) -> None:
     add("--atol", type=float, metavar="R", help="further allowed error (by default by scale)")
     add("--seed", type=int, metavar="N", default=0, help="chooses the random numbers (0)")
     add("--max-evaluations", type=int, metavar="N", help="the most values to ask for")
+    add("--no-company", action="store_true", help="do not ask a vjp at another point in between")
     add("--inputs", metavar="w,b", help="check these inputs, and do not move the others")
     add("--point", metavar="FILE", help='a JSON file: {"w": [[1, 2], [3, 4]], "b": 0.5}')
     add("--workers", type=int, metavar="N", default=1, help="programs to start; -1: one per core")
@@ -151,7 +152,7 @@ def _reports(f: ProgramFunction, options: argparse.Namespace) -> dict[str, Repor
     knobs = {n: getattr(options, n) for n in ("rtol", "atol", "max_evaluations", "seed")}
     checks = {
         "gradient": lambda: check_gradient(f, f.inputs, f.gradient, **knobs),
-        "vjp": lambda: check_vjp(f, f.inputs, **knobs),
+        "vjp": lambda: check_vjp(f, f.inputs, company=not options.no_company, **knobs),
         "jvp": lambda: check_jvp(f, f.inputs, **knobs),
     }
     return {what: checks[what]() for what in f.answers}

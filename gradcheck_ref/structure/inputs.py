@@ -51,6 +51,11 @@ class Inputs(Side):
         All numbers that are differentiated, in one flat real vector.
     constants : list
         The values of all other leaves; None for those that are differentiated.
+    fixed : frozenset of int
+        The leaves that the caller names as constants.
+    axes : dict
+        By its number, the axes of each moving leaf in the order of the memory, if that is another:
+        f gets ``A.T`` as ``A.T`` lies in memory.
     """
 
     def __init__(self, f: Callable[..., Any], given: Any, constant: Constant = ()) -> None:
@@ -64,7 +69,7 @@ class Inputs(Side):
         self.numbers = {k for k, value in enumerate(values) if not _is_array(value)}
         still = getattr(f, "numbers_are_constants", None) is True
         plain = plain_numbers(values) if still else set()
-        fixed = leaves_named(constant, self.forest, self.by_name)
+        fixed = self.fixed = frozenset(leaves_named(constant, self.forest, self.by_name))
         own = [
             v if k in plain else _copied(v) if k in fixed else _own(v, self.names[k])
             for k, v in enumerate(values)
@@ -74,6 +79,7 @@ class Inputs(Side):
             raise TypeError(self._nothing_moves(values))
         # An adapter may know that f makes shorter numbers of these, which NumPy lacks.
         self._lay(moving, self.names, own, getattr(f, "spacings", {}))
+        self.axes = {k: order for k in moving if (order := _in_memory(values[k]))}
         self.dtype = np.result_type(np.float64, *(p.real_dtype for p in self.parts.values()))
         self.eps = max(part.eps for part in self.parts.values())
         self.x = self.joined(own)
@@ -110,6 +116,7 @@ class Inputs(Side):
         part = next(iter(self.parts.values()))
         # A tenth of the time of a small check is saved where f takes one array and nothing else.
         plain = self.single and self.forest.bare and not self.numbers and part.dtype == self.dtype
+        plain = plain and not self.axes
         if plain:
             flat = len(part.shape) == 1
             return f if flat else lambda coordinates: f(coordinates.reshape(part.shape))
@@ -151,6 +158,8 @@ class Inputs(Side):
         for k, part in self.parts.items():
             ours, same = coordinates[part.stretch], part.dtype == self.dtype
             values[k] = ours.reshape(part.shape) if same else part.array(ours)
+        for k, axes in self.axes.items():
+            values[k] = np.ascontiguousarray(values[k].transpose(axes)).transpose(np.argsort(axes))
         return values
 
     @cached_property
@@ -175,6 +184,8 @@ class Inputs(Side):
         for k, part in self.parts.items():
             real = values[k].reshape(-1).view(part.real_dtype)
             real += np.where(real == 0, 0, np.spacing(real) * rng.integers(-2, 3, real.shape))
+            if k in self.axes:
+                values[k][...] = real.view(part.dtype).reshape(part.shape)
         return values
 
     def changed(self, values: Sequence[Any]) -> str | None:
@@ -337,6 +348,14 @@ def parameters_in_order(signature: inspect.Signature | None) -> list[str]:
         for p in (signature.parameters.values() if signature else ())
         if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
+
+
+def _in_memory(value: Any) -> tuple[int, ...]:
+    """Return the axes of an array from the longest stride to the shortest; () if as usual."""
+    if not _is_array(value) or value.flags.c_contiguous:
+        return ()
+    axes = sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis]))
+    return () if axes == list(range(value.ndim)) else tuple(axes)
 
 
 def _is_array(value: Any) -> bool:

@@ -1,6 +1,6 @@
 """The output of f: an array, a tree of arrays, or a tuple of them, always arranged as at x."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -131,11 +131,13 @@ class Outputs(Side):
             raise ValueError(f"shape {theirs} instead of {ours}")
         return arrays
 
-    def unflat(self, coordinates: Array) -> Any:
-        """Arrange a flat real vector as the output is."""
+    def unflat(self, coordinates: Array, lay: Callable[[Array], Array] | None = None) -> Any:
+        """Arrange a flat real vector as the output is; ``lay`` lays an array out in memory."""
         arrays: list[Any] = [np.zeros(shape) for shape in self.shapes]
         for j, part in self.parts.items():
             arrays[j] = part.array(coordinates[part.stretch])[() if not part.shape else ...]
+            if lay is not None and part.shape:
+                arrays[j] = lay(arrays[j])
         values = self.forest.built(arrays)
         return tuple(values) if self.several else values[0]
 

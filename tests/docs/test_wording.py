@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from gradcheck_ref.check.claim.company import CIRCUMSTANCES
 from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
 from gradcheck_ref.check.report.table import HEADINGS
 
@@ -37,6 +38,8 @@ ELSEWHERE = {
     "the error bars",
     "away from special values",
     "combinations of outputs",
+    "in every second cell",
+    *(one.name for one in CIRCUMSTANCES),
 }
 # And what begins like this, and is longer.
 BEGINNINGS = (

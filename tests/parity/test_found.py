@@ -31,7 +31,7 @@ def skip_unless_it_is(library):
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed")
     name = DISTRIBUTIONS.get(library, library)
-    version, told = importlib.metadata.version(name), VERSIONS[name.lower()]
+    version, told = importlib.metadata.version(name).split("+")[0], VERSIONS[name.lower()]
     if version != told:
         pytest.skip(f"{library} is {version}, and the page tells of {told}")
 
@@ -125,3 +125,33 @@ def test_near_0_the_slope_of_sinc_is_lost_by_cancellation():
     row = found.Found("sinc", "mygrad", lambda mygrad, x: mygrad.sinc(x), 1e-9)
     _, vjp = found.function_of(row)
     assert vjp(np.array(1.0), np.array(1e-9)) == 0  # and minus pi^2 1e-9 / 3 is right
+
+
+def test_operators_of_torch_are_wrong_in_company():
+    """Each by torch alone."""
+    skip_unless_it_is("torch")
+    import torch
+    from torch.utils.checkpoint import checkpoint
+
+    def gradient(y, x, upstream=None):
+        (found,) = torch.autograd.grad(y, x, upstream, allow_unused=True)
+        return None if found is None else found.tolist()
+
+    a, b = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0])
+    y = torch.kron(a, b)
+    b.mul_(10)
+    assert gradient(y.sum(), a) == [70, 70]
+    s, u = torch.zeros(2, requires_grad=True), torch.tensor([9.0, 9, 1, 2, 3, 4])
+    scattered = [torch.as_strided_scatter(torch.zeros(4), s, (2,), (2,), 0) for _ in range(2)]
+    assert gradient(scattered[0], s, u[2:]) == [9, 1]
+    assert gradient(scattered[1], s, u[2:].clone()) == [1, 3]
+    x = torch.ones(1, 2, 3, requires_grad=True)
+    assert gradient(torch.native_group_norm(x, None, None, 1, 2, 3, 1, 1e-5)[1], x) is None
+
+    def rrelu(x):
+        torch.manual_seed(0)
+        return torch.nn.functional.rrelu(x, training=True).sum()
+
+    x = torch.tensor([-1.0, 2.0], requires_grad=True)
+    assert gradient(rrelu(x), x)[1] == 1
+    assert gradient(checkpoint(rrelu, x, use_reentrant=False), x)[1] != 1

@@ -309,3 +309,14 @@ def test_the_page_shows_a_request_and_its_reply(tmp_path):
     told, shown = json.loads(done.stdout), json.loads(reply)
     assert float(told.pop("values")[0]) == pytest.approx(float(shown.pop("values")[0]), rel=1e-14)
     assert told == shown
+
+
+def test_a_vjp_that_keeps_the_last_point_is_asked_at_another_in_between(capsys):
+    *start, code = products_child()
+    line = '        x, table = read(request["point"])\n'
+    assert code.count(line) == 1
+    stale = line + "        x, last = globals().get('last', x), x\n"
+    assert check([*start, code.replace(line, stale)]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "they change if vjp is called at another point before" in said
+    assert check([*start, code.replace(line, stale)], "--no-company") == 0

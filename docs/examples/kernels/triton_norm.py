@@ -55,6 +55,7 @@ class Norm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, w, lengths):
+        x, w = x.contiguous(), w.contiguous()  # the kernel takes rows to follow one another
         (m, n), y = x.shape, torch.empty_like(x)
         inverse = x.new_empty(m, dtype=torch.float32)
         width = triton.next_power_of_2(n)

@@ -37,6 +37,9 @@ class Product(NamedTuple):
     sure : bool
         Whether the caller gave ``other``. If False, it is an attribute of f, and may raise
         NotImplementedError.
+    company : callable or tuple of str, optional
+        Asks for a vjp again in circumstances that only f knows, as an adapter does; or the names of
+        those circumstances of NumPy arrays that apply to f.
     """
 
     who: str
@@ -44,6 +47,7 @@ class Product(NamedTuple):
     vjps: Callable[..., Any] | None = None
     other: Callable[..., Any] | None = None
     sure: bool = True
+    company: Any = None
 
     @property
     def of_number(self) -> bool:
@@ -136,11 +140,13 @@ class Claims:
             self.matrix = columns.T
             return self
         self.matrix = np.empty((ask.inputs.size, count), ask.inputs.dtype)
+        who = self.who
         if not ask.opens_trees:  # an adapter compares the two itself
             self.calls = "from f.vjps", "from f.vjp: the two do not agree, or"
+            who = "f.vjps"
         for start in range(0, count, each):
             numbers = range(start, min(start + each, count))
-            given = self._call(vjps, "f.vjps", partial(self._upstreams, numbers))
+            given = self._call(vjps, who, partial(self._upstreams, numbers))
             must = "f.vjps must return a list with the result of f.vjp for each upstream"
             for number, one in zip(numbers, one_for_each(given, len(numbers), must), strict=True):
                 self.matrix[:, number] = self._gradient(one)

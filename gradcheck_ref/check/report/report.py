@@ -101,6 +101,8 @@ class Report:
         C's ``%g``; 0 if there are as many as in a float64.
     viewpoint : Viewpoint or None
         The point of the check, and whether the code of f treats negative numbers differently.
+    company : tuple of str
+        The circumstances in which a vjp was asked again; empty if its numbers are not right.
     planted : tuple of Planted
         In ``pytest --gradcheck-audit``: wrong claims, and whether they would have passed, too.
 
@@ -136,6 +138,7 @@ class Report:
     digits: int = 0
     viewpoint: Viewpoint | None = None
     planted: tuple[Planted, ...] = ()
+    company: tuple[str, ...] = ()
 
     # --- what it is ---------------------------------------------------------------------------
 
@@ -390,7 +393,7 @@ class Report:
             ``float`` reads. ``version`` goes up when the meaning of a key changes.
         """
         keys = "verdict reason compared entries evaluations noise digits seed rtol atol certificate"
-        keys += " inputs faults notes diagnoses blind_spots worst"
+        keys += " inputs faults notes company diagnoses blind_spots worst"
         data: dict[str, Any] = {"version": 3}  # raised when the meaning of a key changes
         data |= {key: getattr(self, key) for key in keys.split()}
         data["pairs"] = [self._pair_data(pair, entries) for pair in self.ranked]

@@ -138,7 +138,7 @@ def _failed(report: Any) -> Iterator[str]:
     """Say what is wrong, first faults, then numbers, and what mistake it looks like."""
     # A function that works in its argument may well compute the right numbers.
     agree = f"the numbers agree ({report.compared} compared)" if _all_agree(report) else ""
-    only_written = agree and all(fault.reason == "mutated" for fault in report.faults)
+    only_written = agree and all(f.reason in ("mutated", "company") for f in report.faults)
     first = f"{agree}, but " if only_written else ""
     for number, fault in enumerate(report.faults):
         yield f"{'also: ' if number else first}{fault.sentence}"

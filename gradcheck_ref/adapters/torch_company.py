@@ -1,0 +1,457 @@
+"""The circumstances in which a backward of torch is asked again; see `check.claim.company`."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from gradcheck_ref.adapters.calls import Arguments, Returned
+from gradcheck_ref.adapters.torch_place import array_of
+from gradcheck_ref.adapters.torch_trees import plain
+from gradcheck_ref.check.claim.company import (
+    ALL_ROUNDING,
+    NEARBY,
+    OTHERWISE,
+    Circumstance,
+    Company,
+    DoesNotApplyError,
+    agree,
+    alike_pair,
+    in_company,
+    size_of,
+    tolerance,
+)
+
+# A module may have hundreds of parameters, and a function many inputs or outputs: so many groups of
+# them are asked for alone. For a module all takes 16 backwards: 4 at once and 7 for the others.
+GROUPS, GROUPS_OF_MODULE = 12, 5
+
+Both = tuple[list[Any], list[Any]]
+
+
+class Tensors:
+    """A function of tensors at a point, with its gradient in the plain circumstance.
+
+    Parameters
+    ----------
+    f : TorchFunction
+        The function; ``f.learned``, if it has that, names the parameters of a module.
+    arguments : Arguments
+        The point.
+    change : float
+        How much the gradient may change from call to call.
+    """
+
+    def __init__(self, f: Any, arguments: Arguments, change: float) -> None:
+        self.f, self.arguments, self.torch = f, arguments, f._torch
+        self.every = [k for k in arguments.differentiated if k not in f.constant_leaves]
+        learned = set(getattr(f, "learned", ()))
+        self.parameters = [k for k in self.every if arguments.names[k] in learned]
+        self.inputs = [k for k in self.every if k not in self.parameters]
+        self.places: list[int] | None = None  # of the outputs that require a gradient
+        self.torch.default_generator.manual_seed(0)
+        before = self.random_state()
+        outputs, leaves, _ = self.forward()
+        self.draws = not all(map(self.torch.equal, before, self.random_state()))
+        self.draws |= getattr(f, "draws", False)
+        dtypes = [one.dtype for one in (*leaves.values(), *outputs)]
+        eps = max(self.torch.finfo(dtype).eps for dtype in dtypes)
+        self.tolerance = tolerance(eps, change)
+        self.upstreams = [self._normal(one) for one in outputs]
+        first = self.pull(outputs, leaves, retain_graph=True)
+        self.base = numbers(first)
+        self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(numbers(outputs)))
+        self.plain: Any = outputs, leaves, first
+
+    def random_state(self) -> list[Any]:
+        """Return the states of the generators of random numbers."""
+        torch, device = self.torch, self.f._place.device
+        card = getattr(torch, device.type, None) if device.type != "cpu" else None
+        return [torch.get_rng_state()] + ([card.get_rng_state(device)] if card else [])
+
+    def _normal(self, like: Any) -> Any:
+        generator = self.torch.Generator().manual_seed(0)
+        double = self.torch.complex128 if like.is_complex() else self.torch.float64
+        made = self.torch.randn(like.shape, generator=generator, dtype=double)
+        return made.to(like.device, like.dtype)
+
+    def forward(
+        self,
+        lay: Callable[[Any], Any] | None = None,
+        moving: Iterable[int] | None = None,
+        at: float = 1.0,
+        wrap: Callable[..., Any] | None = None,
+        pair: tuple[int, int] | None = None,
+        one: bool = False,
+    ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
+        """Call fn; return its outputs, the leaves, and the tensors that it got.
+
+        Parameters
+        ----------
+        lay : callable, optional
+            Lays out an input in memory.
+        moving : iterable of int, optional
+            The inputs that require a gradient; by default all.
+        at : float
+            The factor of the inputs.
+        wrap : callable, optional
+            Calls fn, as ``torch.utils.checkpoint`` does.
+        pair : (int, int), optional
+            Two inputs that are equal.
+        one : bool
+            Whether they are one tensor.
+        """
+        moving = self.every if moving is None else moving
+        leaves: dict[int, Any] = {}
+        given: dict[int, Any] = {}
+        for k in self.arguments.differentiated:
+            leaf = self.f._tensor(self.arguments, pair[0] if pair and k == pair[1] else k)
+            leaf = leaf * at if at != 1.0 and k in self.every else leaf
+            if k in moving:
+                leaf = leaves[k] = leaf.detach().requires_grad_()
+            given[k] = lay(leaf) if lay and k in self.inputs else leaf.clone()
+        if pair and one:
+            given[pair[1]] = given[pair[0]]
+        fn = self.f._fn if wrap is None else wrap(self.f._fn)
+        self.torch.default_generator.manual_seed(0)
+        try:
+            output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
+        except Exception as error:
+            if lay is None and at == 1.0 and pair is None:
+                raise
+            raise DoesNotApplyError from error  # so nobody gets a wrong gradient
+        every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
+        if self.places is None:
+            self.places = [j for j, y in enumerate(every) if y.requires_grad]
+        return [every[j] for j in self.places], leaves, given
+
+    def pull(
+        self, outputs: list[Any], leaves: dict[int, Any], upstreams: Any = None, **how: bool
+    ) -> list[Any]:
+        """Return the gradients for upstreams, by default for copies of our own."""
+        given = [one.clone() for one in self.upstreams] if upstreams is None else upstreams
+        return self.f._pull_back(outputs, given, list(leaves.values()), **how)  # type: ignore[no-any-return]
+
+    def gradient(self, upstreams: Any = None, **how: Any) -> list[Any]:
+        """Return the gradients as arrays, after a forward of their own."""
+        outputs, leaves, _ = self.forward(**how)
+        return numbers(self.pull(outputs, leaves, upstreams))
+
+    def elsewhere(self) -> None:
+        """Call fn at a nearby point, if it takes that."""
+        with suppress(DoesNotApplyError):
+            self.forward(at=NEARBY)
+
+    def with_upstream(self, lay: Callable[[Any], Any]) -> Both:
+        """Ask with an upstream that is laid out in memory."""
+        return self.base, self.gradient([lay(one) for one in self.upstreams])
+
+    def with_inputs(self, lay: Callable[[Any], Any]) -> Both:
+        """Ask with inputs that are laid out in memory.
+
+        If fn draws random numbers in the order of the memory, it is another function then.
+        """
+        if self.draws or not self.inputs:
+            raise DoesNotApplyError
+        return self.base, self.gradient(lay=lay)
+
+
+def numbers(tensors: Iterable[Any]) -> list[Any]:
+    """Return tensors as arrays of our own; None stays None."""
+    return [None if one is None else array_of(one.detach().to_dense()) for one in tensors]
+
+
+def cells(t: Any) -> Any:
+    """Store numbers in every second cell of a larger tensor, with the axes in reverse."""
+    own = t.detach()
+    if not own.dim():
+        return own.new_full((2,), 7)[1].zero_().add_(t)
+    wide = own.new_full([2 * n for n in reversed(own.shape)], 7)
+    view = wide[tuple(slice(None, None, 2) for _ in own.shape)]
+    return view.permute(*reversed(range(own.dim()))).zero_().add_(t)
+
+
+def behind(t: Any) -> Any:
+    """Store numbers behind four others, as a slice of a batch is."""
+    own = t.detach()
+    return own.new_full((own.numel() + 4,), 7)[4:].view(own.shape).zero_().add_(t)
+
+
+def channels_last(t: Any) -> Any:
+    """Store the channels of images side by side."""
+    import torch
+
+    if t.dim() not in (4, 5):
+        return t.clone()
+    last = torch.channels_last if t.dim() == 4 else torch.channels_last_3d
+    return t.clone(memory_format=last)
+
+
+# --- the upstream ---------------------------------------------------------------------------------
+
+
+def _upstream_expanded(s: Tensors) -> Both:
+    """Expand one number as the upstream; the reference gets the same numbers in full."""
+    one = [like.new_full((), 0.7).expand(like.shape) for like in s.upstreams]
+    return s.gradient([u.contiguous().clone() for u in one]), s.gradient(one)
+
+
+def _upstream_channels_last(s: Tensors) -> Both:
+    """Store the upstream as channels_last, and not the inputs."""
+    if not any(one.dim() in (4, 5) for one in s.upstreams):
+        raise DoesNotApplyError
+    return s.with_upstream(channels_last)
+
+
+def _upstream_kept(s: Tensors) -> Both:
+    """Compare the upstream after the backward."""
+    given = [one.clone() for one in s.upstreams]
+    s.gradient(given)
+    return numbers(s.upstreams), numbers(given)
+
+
+# --- the inputs -----------------------------------------------------------------------------------
+
+
+def _one_input(s: Tensors) -> Both:
+    """Let only the inputs, only the parameters, and only each of them require a gradient."""
+    if len(s.every) < 2:
+        raise DoesNotApplyError
+    groups = [s.inputs, s.parameters] if s.inputs and s.parameters else []
+    groups += [[k] for k in s.every if [k] not in groups]
+    wanted, got = [], []
+    for group in groups[: GROUPS_OF_MODULE if s.parameters else GROUPS]:
+        wanted += [s.base[s.every.index(k)] for k in group]
+        got += s.gradient(moving=group)
+    return wanted, got
+
+
+def _inputs_channels_last(s: Tensors) -> Both:
+    """Store each input of four or five dimensions as channels_last."""
+    if not any(s.arguments.values[k].ndim in (4, 5) for k in s.inputs):
+        raise DoesNotApplyError
+    return s.with_inputs(channels_last)
+
+
+def _forward_keeps(s: Tensors) -> Both:
+    """Compare the inputs after the forward, unless torch has counted a write to them."""
+    _, _, given = s.forward()
+    kept = [k for k, one in given.items() if one._version == 0]
+    before = [s.f._tensor(s.arguments, k) for k in kept]
+    return numbers(before), numbers(given[k] for k in kept)
+
+
+def _same_twice(s: Tensors) -> Both:
+    """Give one tensor for two inputs; the reference gets two equal ones."""
+    values = s.arguments.values
+    i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
+    outputs, leaves, _ = s.forward(pair=(i, j))
+    wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
+    outputs, leaves, given = s.forward(pair=(i, j), one=True)
+    same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
+    if not same_values or any(one._version for one in given.values()):
+        raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
+    here, there = s.every.index(i), s.every.index(j)
+    parts = [one for one in (wanted[here], wanted[there]) if one is not None]
+    wanted[here], wanted[there] = (sum(parts) if parts else None), None
+    return wanted, numbers(s.pull(outputs, leaves))
+
+
+# --- the order of calls ---------------------------------------------------------------------------
+
+
+def _saved_kept(s: Tensors) -> Both:
+    """Compare inputs and outputs after the backward."""
+    outputs, leaves, given = s.forward()
+    before = numbers([*given.values(), *outputs])
+    s.pull(outputs, leaves)
+    return before, numbers([*given.values(), *outputs])
+
+
+def _twice(s: Tensors) -> Both:
+    """Run the backward twice through one graph."""
+    outputs, leaves, _ = s.forward()
+    first = numbers(s.pull(outputs, leaves, retain_graph=True))
+    return first, numbers(s.pull(outputs, leaves, retain_graph=True))
+
+
+def _two_forwards(s: Tensors) -> Both:
+    """Run a forward at a nearby point before the backward."""
+    outputs, leaves, _ = s.forward()
+    s.elsewhere()
+    return s.base, numbers(s.pull(outputs, leaves))
+
+
+def _gradient_kept(s: Tensors) -> Both:
+    """Run another backward before the gradient is read."""
+    outputs, leaves, _ = s.forward()
+    first = s.pull(outputs, leaves)
+    s.gradient([OTHERWISE * one for one in s.upstreams])
+    return s.base, numbers(first)
+
+
+def _one_output(s: Tensors) -> Both:
+    """Use each output alone; torch passes zeros or None for the others."""
+    if not 2 <= len(s.upstreams) <= GROUPS:
+        raise DoesNotApplyError
+    total: list[Any] = [None] * len(s.every)
+    for j in range(len(s.upstreams)):
+        alone = [one.clone() if i == j else None for i, one in enumerate(s.upstreams)]
+        for k, gradient in enumerate(s.gradient(alone)):
+            if gradient is not None:
+                total[k] = gradient if total[k] is None else total[k] + gradient
+    return s.base, total
+
+
+def _checkpointed(s: Tensors) -> Both:
+    """Run the forward again in the backward, under torch.utils.checkpoint."""
+    from torch.utils.checkpoint import checkpoint
+
+    def wrap(fn: Any) -> Any:
+        return lambda *args, **named: checkpoint(fn, *args, use_reentrant=False, **named)
+
+    return s.base, s.gradient(wrap=wrap)
+
+
+def _saved_copied(s: Tensors) -> Both:
+    """Copy what is saved for the backward at that time."""
+    with s.torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: t):
+        outputs, leaves, _ = s.forward()
+    return s.base, numbers(s.pull(outputs, leaves))
+
+
+def _changed(s: Tensors, which: Callable[[Any, Any], Sequence[Any]]) -> Both:
+    outputs, leaves, given = s.forward()
+    try:
+        with s.torch.no_grad():
+            for one in which(given, outputs):
+                one.detach().mul_(1.5)
+        return s.base, numbers(s.pull(outputs, leaves))
+    except RuntimeError:
+        raise DoesNotApplyError from None  # torch refuses, as it should
+
+
+def _input_changed(s: Tensors) -> Both:
+    """Change the inputs in place after the forward: torch refuses, or nothing changes."""
+    return _changed(s, lambda given, _: [given[k] for k in s.every])
+
+
+def _output_changed(s: Tensors) -> Both:
+    """Change the outputs in place after the forward: torch refuses, or nothing changes."""
+    return _changed(s, lambda _, outputs: outputs)
+
+
+def _at_once(s: Tensors) -> Both:
+    """Try eight circumstances in two more forwards and three more backwards."""
+    # The graph of the base once more, after another forward, and for another upstream.
+    outputs, leaves, first = s.plain
+    s.plain = None
+    s.elsewhere()
+    other = [OTHERWISE * one for one in s.upstreams]
+    wanted = [None if one is None else OTHERWISE * one for one in s.base] + s.base
+    got = numbers(s.pull(outputs, leaves, other)) + numbers(first)
+    # A strided upstream hides an offset, and torch copies the gradient of a strided input.
+    lay = None if s.draws else lambda t: behind(t) if t.dim() < 2 else cells(t)
+    try:
+        outputs, leaves, given = s.forward(lay=lay)
+    except DoesNotApplyError:
+        outputs, leaves, given = s.forward()
+    kept = numbers([*given.values(), *outputs])
+    strided, offset = ([lay(one) for one in s.upstreams] for lay in (cells, behind))
+    got += numbers(s.pull(outputs, leaves, strided, retain_graph=True))
+    got += numbers(s.pull(outputs, leaves, offset))
+    wanted += s.base + s.base + kept + numbers(s.upstreams) * 2
+    got += numbers([*given.values(), *outputs, *strided, *offset])
+    return wanted, got
+
+
+CONTIGUOUS = "read it with its strides, or call .contiguous()"
+CIRCUMSTANCES = (
+    Circumstance("upstream strided", lambda s: s.with_upstream(cells),
+                 "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS),
+    Circumstance("upstream expanded", _upstream_expanded,
+                 "the upstream is one number for all outputs (stride 0), as after .sum()",
+                 "call .contiguous() before a kernel reads it"),
+    Circumstance("upstream offset", lambda s: s.with_upstream(behind),
+                 "the upstream starts behind the beginning of its storage, as a slice of a batch",
+                 "use data_ptr(), not the storage"),
+    Circumstance("upstream channels last", _upstream_channels_last,
+                 "the upstream is channels_last, and the input is not", CONTIGUOUS),
+    Circumstance("upstream kept", _upstream_kept,
+                 "another branch reads the upstream later, as in a residual block",
+                 "backward writes to it; work on a copy"),
+    Circumstance("one input needs a gradient", _one_input,
+                 "some inputs need no gradient, as frozen weights, in LoRA or in a first layer",
+                 "look at the right ctx.needs_input_grad"),
+    Circumstance("inputs strided", lambda s: s.with_inputs(cells),
+                 "an input is not contiguous, as after .t() or a slice",
+                 "read it and return its gradient with strides, or call .contiguous()"),
+    Circumstance("inputs offset", lambda s: s.with_inputs(behind),
+                 "an input starts behind the beginning of its storage, as a slice of a batch",
+                 "use data_ptr(), not the storage"),
+    Circumstance("inputs channels last", _inputs_channels_last,
+                 "an input is channels_last, and the upstream is not", CONTIGUOUS),
+    Circumstance("forward keeps its inputs", _forward_keeps,
+                 "an input is used after the call",
+                 "forward writes to it, and torch does not know; call ctx.mark_dirty, or work on "
+                 "a copy"),
+    Circumstance("backward keeps what was saved", _saved_kept,
+                 "another step has saved an input or an output, too",
+                 "backward writes to it; work on a copy"),
+    Circumstance("backward twice", _twice,
+                 "backward runs twice through one graph, as with retain_graph",
+                 "do not consume or change what forward has saved"),
+    Circumstance("two forwards", _two_forwards,
+                 "forward runs again before the backward, as in a layer that is used twice",
+                 "keep what backward needs in ctx, not in the module or in a global"),
+    Circumstance("gradient kept", _gradient_kept,
+                 "another backward runs before the gradient is read",
+                 "return a new tensor each time, not the same buffer"),
+    Circumstance("one output used", _one_output,
+                 "the loss uses one output only",
+                 "the upstream of an output that is not used is None, or zeros"),
+    Circumstance("same tensor twice", _same_twice,
+                 "one tensor is given for two inputs, as in f(x, x)",
+                 "do not tell inputs apart by their memory or identity"),
+    Circumstance("saved tensors copied", _saved_copied,
+                 "saved tensors are copied when they are saved, as by save_on_cpu",
+                 "save a tensor after it is filled"),
+    Circumstance("checkpointed", _checkpointed,
+                 "forward runs under torch.utils.checkpoint",
+                 "pass what backward needs to ctx.save_for_backward, and let forward be the same "
+                 "at the second call"),
+    Circumstance("input changed afterwards", _input_changed,
+                 "an input is changed in place before the backward, as by an optimizer",
+                 "torch raises only for ctx.save_for_backward(x), not for ctx.x = x"),
+    Circumstance("output changed afterwards", _output_changed,
+                 "an output is changed in place before the backward, as by relu_",
+                 "torch raises only for ctx.save_for_backward(y), not for ctx.y = y"),
+)  # fmt: skip
+TOGETHER = Circumstance("at once", _at_once, "", "")
+COVERED = (
+    "upstream strided",
+    "upstream offset",
+    "upstream kept",
+    "inputs strided",
+    "backward keeps what was saved",
+    "backward twice",
+    "two forwards",
+    "gradient kept",
+)
+
+
+def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: float) -> Company:
+    """Try the circumstances of a function of tensors.
+
+    All of them if a step of its backward is not torch's own. Otherwise only those that are tried
+    at once, in three forwards and four backwards, and nothing is a fault. None if it is compiled:
+    with other strides that takes seconds once more.
+    """
+    if any(hasattr(one, "_torchdynamo_orig_callable") for one in (f._fn, f._module)):
+        return Company()
+    with f._torch.random.fork_rng(devices=[]):
+        subject = Tensors(f, arguments, change)
+        if not subject.places:
+            return Company()
+        written = bool(f._written(subject.plain[0]))
+        tried = [one for one in CIRCUMSTANCES if written or everything or one.name in COVERED]
+        return in_company(subject, tried, TOGETHER, COVERED, fails=written)

@@ -1,0 +1,357 @@
+"""A backward in company: the same vjp, asked again in circumstances that must not matter.
+
+A check gives fresh, contiguous arrays, one call after another. Elsewhere the upstream is a slice or
+one number for all outputs, another branch reads it later, forward runs twice before a backward. So
+the same vjp is asked again in such a circumstance, and compared with its own answer. That needs no
+evaluation of f, no step and no derivative, but it says nothing about numbers that are wrong alone.
+
+Many circumstances are tried at once. Only if the answer changes, each is tried alone, to name it.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.claim.claims import Claims, Product
+
+# A wrong address is off by the size of the gradient. Another layout rounds in another order: in 16
+# bits that was up to 10 eps of the largest entry, and attention that JAX computes in float32 inside
+# of float64 changed by 1e-7 of it. 35 functions of JAX and 592 of torch stay below both limits.
+OTHER, ROUNDINGS = 1e-4, 32.0
+
+# A gradient this much smaller than the values of f is zero up to rounding, as that of corrcoef for
+# one variable.
+ALL_ROUNDING = 1e-6
+
+# A nearby point, and another upstream, both exact in any dtype.
+NEARBY, OTHERWISE = 1.125, -3.0
+
+
+class DoesNotApplyError(Exception):
+    """The circumstance does not apply to this function."""
+
+
+class Circumstance(NamedTuple):
+    """A circumstance that must not change a gradient.
+
+    Attributes
+    ----------
+    name : str
+        The name, for data.
+    ask : callable
+        Asks the subject again; returns the wanted and the given arrays, None for a missing one.
+    when : str
+        The circumstance as a user meets it, after "they change if".
+    cure : str
+        The remedy.
+    fails : bool
+        Whether another gradient is a fault, and not only a note.
+    thorough : bool
+        Whether it is only tried if the caller asks for everything.
+    """
+
+    name: str
+    ask: Callable[[Any], tuple[Sequence[Any], Sequence[Any]]]
+    when: str
+    cure: str
+    fails: bool = True
+    thorough: bool = False
+
+
+class Company(NamedTuple):
+    """The circumstances that were tried, the first fault and the first note; empty if none."""
+
+    tried: tuple[str, ...] = ()
+    fault: str = ""
+    note: str = ""
+
+
+def in_company(
+    subject: Any,
+    circumstances: Sequence[Circumstance],
+    together: Circumstance | None = None,
+    covered: Sequence[str] = (),
+    *,
+    fails: bool = True,
+) -> Company:
+    """Try circumstances in their order, up to the first that is a fault.
+
+    Parameters
+    ----------
+    subject : any
+        The function that they ask; it has ``tolerance`` and ``scale``, as for `agree`.
+    circumstances : sequence of Circumstance
+        The circumstances.
+    together : Circumstance, optional
+        Tries several of them at once.
+    covered : sequence of str
+        Their names.
+    fails : bool
+        Whether anything is a fault, and not only a note.
+    """
+    fine = together is not None and _outcome(subject, together) == ""
+    note = ""
+    for one in circumstances:
+        if fine and one.name in covered:
+            continue
+        if changed := _outcome(subject, one):
+            if changed == OTHERS and one.fails and fails:
+                return Company(
+                    _names(circumstances), f"they change if {one.when}: {one.cure}", note
+                )
+            said = f"the gradient changes if {one.when}: {one.cure}"
+            note = note or (said if changed == OTHERS else f"vjp raises if {one.when}: {changed}")
+    return Company(_names(circumstances), note=note)
+
+
+# What `_outcome` says of another gradient; all else is the words of an error.
+OTHERS = "other numbers"
+
+
+def _outcome(subject: Any, one: Circumstance) -> str:
+    """Return what happens in a circumstance; nothing if the gradient stays the same."""
+    try:
+        return "" if agree(*one.ask(subject), subject.tolerance, subject.scale) else OTHERS
+    except DoesNotApplyError:
+        return ""
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
+
+
+def _names(circumstances: Sequence[Circumstance]) -> tuple[str, ...]:
+    return tuple(one.name for one in circumstances)
+
+
+def tolerance(eps: float, change: float) -> float:
+    """Return by how much a gradient may change, for a precision, and from call to call."""
+    return max(OTHER, ROUNDINGS * eps, change)
+
+
+def agree(wanted: Sequence[Any], given: Sequence[Any], tolerance: float, scale: float) -> bool:
+    """Whether gradients are equal, up to a share of their largest entry; None is zeros.
+
+    Another upstream may cancel in a gradient, so ``scale``, its usual size, counts as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> agree([np.ones(2), None], [np.array([1, 1 + 1e-9]), np.zeros(2)], 1e-4, 1.0)
+    True
+    >>> agree([np.array([1.0, 2.0])], [np.array([2.0, 1.0])], 1e-4, 1.0)
+    False
+    """
+    for a, b in zip(wanted, given, strict=True):
+        if a is None and b is None:
+            continue
+        a, b = (None if one is None else np.asarray(one) for one in (a, b))
+        a = np.zeros_like(b) if a is None else a
+        b = np.zeros_like(a) if b is None else b
+        if a.shape != b.shape:
+            return False
+        most = tolerance * max(scale, size_of([a]))
+        with np.errstate(invalid="ignore"):
+            if not np.all((np.abs(b - a) <= most) | (a == b) | (np.isnan(a) & np.isnan(b))):
+                return False
+    return True
+
+
+def size_of(arrays: Sequence[Any]) -> float:
+    """Return the largest finite number, without its sign."""
+    sizes = [np.abs(one).ravel() for one in arrays if one is not None]
+    return max((float(one[np.isfinite(one)].max(initial=0.0)) for one in sizes), default=0.0)
+
+
+# --- NumPy ----------------------------------------------------------------------------------------
+
+
+class Arrays:
+    """A vjp of NumPy arrays at the point of a check, and its gradient in the plain circumstance."""
+
+    def __init__(self, claims: Claims, seed: int, change: float) -> None:
+        ask = claims.ask
+        self.claims, self.inputs, self.outputs = claims, ask.inputs, ask.outputs
+        self.tolerance = tolerance(ask.precision, change)
+        w = np.where(
+            np.isfinite(ask.here), np.random.default_rng(seed).normal(size=ask.here.size), 0
+        )
+        self.u = w if ask.mix is None else w @ ask.mix
+        self.base = self.gradient()
+        self.scale = max(size_of([self.base]), ALL_ROUNDING * size_of([ask.here]))
+
+    def call(self, u: Any = None, lay: Any = None, lay_inputs: Any = None, at: float = 1.0) -> Any:
+        """Call vjp with an upstream and inputs that lie in memory as these functions lay them."""
+        values = self.inputs.copies()
+        for k in self.inputs.parts.keys() - self.inputs.numbers:
+            values[k] = (lay_inputs or np.asarray)(values[k] if at == 1.0 else values[k] * at)
+        upstream = self.outputs.unflat(self.u if u is None else u, lay)
+        return self.inputs.call(self.claims.given, values, upstream)
+
+    def elsewhere(self) -> None:
+        """Call vjp at a nearby point, if it takes that."""
+        with suppress(Exception):
+            self.call(at=NEARBY)
+
+    def read(self, given: Any) -> Array:
+        """Return a result of vjp, flat, as our own copy."""
+        return Claims(self.claims.ask, "vjp", self.claims.given).read(given)
+
+    def gradient(self, **how: Any) -> Array:
+        """Return the gradient, flat."""
+        return self.read(self.call(**how))
+
+
+def by_columns(a: Array) -> Array:
+    """Store an array column by column."""
+    return np.array(a, order="F")
+
+
+def every_second(a: Array) -> Array:
+    """Store an array in every second cell of a larger one, its axes in reverse."""
+    wide = np.full([2 * n for n in reversed(a.shape)], 7, a.dtype)
+    view = wide[(slice(None, None, 2),) * a.ndim].T if a.ndim else wide
+    view[...] = a
+    return view
+
+
+def backwards(a: Array) -> Array:
+    """Store an array from the last to the first number, so that all strides are negative."""
+    flip = (slice(None, None, -1),) * a.ndim
+    return np.ascontiguousarray(a[flip])[flip] if a.ndim else a
+
+
+def read_only(a: Array) -> Array:
+    """Return a view that nobody can write to."""
+    view = a.view()
+    view.flags.writeable = False
+    return view
+
+
+def _relaid(
+    name: str, lay: Any, when: str, cure: str, fails: bool = True
+) -> Iterator[Circumstance]:
+    """Yield the circumstances that the upstream, and that the inputs, lie so in memory."""
+
+    def upstream(s: Arrays) -> tuple[list[Any], list[Any]]:
+        return [s.base], [s.gradient(lay=lay)]
+
+    def inputs(s: Arrays) -> tuple[list[Any], list[Any]]:
+        return [s.base], [s.gradient(lay_inputs=lay)]
+
+    yield Circumstance(f"upstream {name}", upstream, f"the upstream {when}", cure, fails)
+    yield Circumstance(f"inputs {name}", inputs, f"an input {when}", cure, fails)
+
+
+def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
+    """Broadcast one number as the upstream; the reference gets the same numbers in full."""
+
+    def one(a: Array) -> Array:
+        return np.broadcast_to(np.asarray(0.7, a.dtype), a.shape)
+
+    return [s.gradient(lay=lambda a: one(a).copy())], [s.gradient(lay=one)]
+
+
+def _another_point(s: Arrays) -> tuple[list[Any], list[Any]]:
+    """Call vjp at a nearby point before."""
+    s.elsewhere()
+    return [s.base], [s.gradient()]
+
+
+def _gradient_kept(s: Arrays) -> tuple[list[Any], list[Any]]:
+    """Call vjp with another upstream before the gradient is read."""
+    first = s.call()
+    s.call(OTHERWISE * s.u)
+    return [s.base], [s.read(first)]
+
+
+def _same_twice(s: Arrays) -> tuple[list[Any], list[Any]]:
+    """Give one array for two inputs; the reference gets two copies of it."""
+    i, j = alike_pair({k: (p.shape, p.dtype) for k, p in s.inputs.parts.items()})
+    if {i, j} & s.inputs.numbers:
+        raise DoesNotApplyError
+    answers = []
+    for same in (False, True):
+        values = s.inputs.copies()
+        values[j] = values[i] if same else values[i].copy()
+        answers.append(s.read(s.inputs.call(s.claims.given, values, s.outputs.unflat(s.u))))
+    return answers[:1], answers[1:]
+
+
+def alike_pair(kinds: dict[int, Any]) -> tuple[int, int]:
+    """Return the numbers of the first two inputs of the same kind."""
+    for i, kind in kinds.items():
+        for j in kinds:
+            if i < j and kinds[j] == kind:
+                return i, j
+    raise DoesNotApplyError
+
+
+def _at_once(s: Arrays) -> tuple[list[Any], list[Any]]:
+    """Try layouts, another point and another upstream in five calls."""
+    laid = [
+        s.gradient(lay=by_columns, lay_inputs=lambda a: read_only(every_second(a))),
+        s.gradient(lay=lambda a: read_only(every_second(a)), lay_inputs=by_columns),
+    ]
+    s.elsewhere()
+    first = s.call()
+    other = s.gradient(u=OTHERWISE * s.u)
+    return [s.base] * 3 + [OTHERWISE * s.base], [*laid, s.read(first), other]
+
+
+CIRCUMSTANCES = (
+    *_relaid("by columns", by_columns, "is stored column by column, as a.T is",
+             "read it by index, not in the order of the memory"),
+    *_relaid("in every second cell", every_second, "is a slice of a larger array, as a[::2] is",
+             "read it with its strides, or by np.ascontiguousarray"),
+    *_relaid("backwards", backwards, "is a reversed view, as a[::-1] is",
+             "read it with its strides, or by np.ascontiguousarray"),
+    *_relaid("read-only", read_only, "is read-only, as a broadcast array or one of JAX is",
+             "do not write to it", fails=False),
+    Circumstance("upstream broadcast", _broadcast,
+                 "the upstream is one number for all outputs (stride 0)",
+                 "read it with its strides, or by np.ascontiguousarray"),
+    Circumstance("another point between", _another_point,
+                 "vjp is called at another point before",
+                 "keep nothing between calls, or tell by the numbers whether x is the same"),
+    Circumstance("gradient kept", _gradient_kept,
+                 "vjp is called again before the gradient is used, as when gradients add up",
+                 "return a new array each time, not the same buffer"),
+    Circumstance("same array twice", _same_twice, "f(x, x) gets one array for two inputs",
+                 "do not tell inputs apart by their memory or identity"),
+)  # fmt: skip
+TOGETHER = Circumstance("at once", _at_once, "", "")
+COVERED = (
+    "upstream by columns",
+    "inputs by columns",
+    "upstream in every second cell",
+    "inputs in every second cell",
+    "upstream read-only",
+    "inputs read-only",
+    "another point between",
+    "gradient kept",
+)
+
+
+def company_of(
+    claims: Claims, product: Product, seed: int, change: float, everything: bool
+) -> Company:
+    """Try the circumstances of a vjp: those that f knows, or else those of NumPy arrays.
+
+    f may have a method ``company(everything, change, *inputs)``, as adapters have, or a tuple with
+    the names of those of NumPy that apply. ``change`` is how much a gradient may change from call
+    to call, relative to its largest entry. The state must be that after a call of f at x. Cost: 12
+    calls of vjp, or what the adapter says.
+    """
+    inputs = claims.ask.inputs
+    # Code may warn of a read-only array, or of numbers at the nearby point.
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        if callable(product.company):
+            found: Company = inputs.call(product.company, inputs.copies(), everything, change)
+            return found
+        subject = Arrays(claims, seed, change)
+        if names := product.company:
+            return in_company(subject, [one for one in CIRCUMSTANCES if one.name in names])
+        return in_company(subject, CIRCUMSTANCES, TOGETHER, COVERED)
