@@ -11,7 +11,7 @@ def seed_of(seed: int, name: str, *numbers: int) -> tuple[int, ...]:
     seed : int
         The one that the caller gave.
     name : str
-        What is drawn: "lines", "pilots".
+        Such as "lines" or "pilots".
     numbers : int
         Which of several.
     """

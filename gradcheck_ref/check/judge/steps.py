@@ -264,7 +264,7 @@ def sharpest_pair(rungs: Sequence[int], slopes: Array, floor: Array, draws: int)
     slopes : ndarray, shape (rungs, lines, columns)
         The slopes, weighted.
     floor : ndarray, shape (rungs - 1,)
-        What the spacing of values leaves in a slope, squared.
+        The square that the spacing of values leaves in a slope.
     draws : int
         Of how many slopes the mean product is going to be taken.
     """

@@ -189,7 +189,7 @@ ROWS = [
     *(beside_a_kink(distance) for distance in (1e-3, 1e-6, 1e-9)),
     Row("a branch 1e-2 away", lambda x: np.where(x > X + 1e-2, 3 * x, x**2).sum(), X, 2 * X,
         wrong={"of the other branch": 3 + 0 * X}),
-    # wrong today: in float32 the slopes of the next pieces count as those of x, and right ones fail.
+    # wrong today: in float32 right ones fail, for the slopes of the next pieces count as that of x.
     Row("a fine table of linear pieces", lambda x: np.sum(np.interp(x, GRID, np.sin(GRID))), X,
         of_table, not_as="float32"),
     *(table_on_a_pedestal(seed) for seed in range(2)),
