@@ -131,8 +131,14 @@
       this.button.addEventListener("click", () => (this.revealed ? this.ask() : this.reveal()));
       this.status = element("span", { className: "predict-status", role: "status" });
       this.details.before(element("div", { className: "run-bar" }, this.button, this.status));
+      this.kept.heard = () => this.recall();
+      this.recall();
+    }
+
+    // Show what is kept.
+    recall() {
       const { answer, seen } = this.kept.state;
-      this.way.answer = answer;
+      this.way.answer = answer ?? undefined;
       this.show(Boolean(seen));
     }
 
@@ -160,7 +166,7 @@
     }
 
     ask() {
-      this.kept.set({ answer: undefined, seen: undefined });
+      this.kept.set({ answer: null, seen: null });
       this.way.answer = undefined;
       this.show(false);
       this.way.node.querySelector("input")?.focus();

@@ -15,7 +15,12 @@ globalThis.translations = {
   "Download all": "全部下载",
   "Open files": "打开文件",
   "Start again": "重新开始",
-  "Bring mine back": "恢复我的代码",
+  "Earlier versions": "以前的版本",
+  "Take this back": "恢复这一版",
+  earlier: "更早",
+  "Another tab has changed this file at {time}. This is the newer one.": "另一个标签页在 {time} 改了这个文件。这里显示的是较新的一版。",
+  "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.":
+    "浏览器没有保存你的代码：存储空间已满，或被禁用。离开之前请下载文件。",
   "Restart Python": "重启 Python",
   "Skip to your file": "跳到你的文件",
   "What the checks say": "检查结果",
@@ -38,7 +43,7 @@ globalThis.translations = {
   "Ended by {error}.": "因 {error} 而中止。",
   "{passed} of {total} checks passed.": "{total} 项检查通过了 {passed} 项。",
   "The last time, {told}": "上一次：{told}",
-  "Taken in: {names}.": "已读入：{names}。",
+  "Taken in: {names}. What was there is among the earlier versions.": "已读入：{names}。原来的内容在“以前的版本”里。",
   "Python is gone, with all that was changed in it. The next run starts it anew.":
     "Python 已经关闭，其中的改动也一并清除。下次运行时会重新启动。",
   "Python could not be started ({why}).": "Python 无法启动（{why}）。",

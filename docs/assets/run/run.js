@@ -133,7 +133,16 @@ const running = (() => {
       this.runButton(say("Run"), () => ({ sources: this.page.upTo(this) }));
       this.edits = this.button(say("Edit"), () => (this.editor.open ? this.reset() : this.edit()));
       this.bar.append(this.status);
-      if (this.editor.kept.state.text !== undefined) this.begin();
+      this.editor.kept.heard = () => this.begun();
+      this.begun();
+    }
+
+    // Show the reader's text, if there is one.
+    begun() {
+      const { editor } = this;
+      if (editor.kept.state.text == null) return;
+      if (!editor.open) this.begin();
+      else if (editor.source !== editor.kept.text) editor.show(editor.kept.text);
     }
 
     begin() {
