@@ -3,13 +3,15 @@
 //
 // In Markdown, and without scripts, it is a question and a folded answer (docs/exercises/new_exercise.md).
 // Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
-// words in bold of the answer are the truth.
+// words in bold of the answer are the truth. A list at its end has a reply to each wrong option, "option: why",
+// and a hint for who does not know. With data-folds, what follows the question is folded until it is answered.
 
 "use strict";
 
 (() => {
   const { element } = running;
   const OPEN = say("I do not know");
+  const FOLDED = "What follows is folded until you have answered.";
 
   // --- three ways to answer -----------------------------------------------------------------------
 
@@ -119,6 +121,7 @@
       const first = block.querySelector(":scope > p");
       first.id = `predict-${name}`;
       this.kept = new Kept(`predict ${name}`, `${first.textContent}${list?.textContent ?? ""}`);
+      this.replies = [...this.details.querySelectorAll(":scope > ul:last-child > li")];
       this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/[.。]$/, "");
       const answered = () => this.offer();
       if (list) this.way = choice(list, `predict-${name}`, answered);
@@ -130,7 +133,11 @@
       this.button = element("button", { type: "button", className: "run-button" });
       this.button.addEventListener("click", () => (this.revealed ? this.ask() : this.reveal()));
       this.status = element("span", { className: "predict-status", role: "status" });
-      this.details.before(element("div", { className: "run-bar" }, this.button, this.status));
+      this.hint = element("p", { className: "predict-hint", ariaLive: "polite", hidden: true });
+      this.hint.append(...(this.replyTo(OPEN)?.cloneNode(true).childNodes ?? []));
+      if (this.hint.firstChild) this.hint.firstChild.data = this.hint.firstChild.data.slice(OPEN.length + 1).trimStart();
+      this.details.before(this.hint, element("div", { className: "run-bar" }, this.button, this.status));
+      this.fold();
       this.kept.heard = () => this.recall();
       this.recall();
     }
@@ -142,10 +149,39 @@
       this.show(Boolean(seen));
     }
 
+    // Written as "option: reply", in any language.
+    replyTo(answer) {
+      return this.replies.find(({ textContent }) => textContent.startsWith(answer) && /^[:：]/.test(textContent.slice(answer.length)));
+    }
+
+    // Mark where the part ends that follows the question: with its section, or with the next one if nothing
+    // else follows, or at the heading of this id.
+    fold() {
+      const { folds } = this.block.dataset;
+      if (folds === undefined) return;
+      let end = document.getElementById(folds) ?? this.block.nextElementSibling?.nextElementSibling;
+      while (end && !end.matches("h2")) end = end.nextElementSibling;
+      end?.classList.add("fold-end");
+      const unfold = () => {
+        const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+        if (!target?.checkVisibility || target.checkVisibility()) return;
+        this.block.classList.remove("folds");
+        target.scrollIntoView();
+      };
+      addEventListener("hashchange", unfold);
+      setTimeout(unfold);
+    }
+
     // While the reader has no answer, there is nothing to see.
     offer() {
       this.kept.set({ answer: this.way.answer });
-      this.button.disabled = !this.revealed && this.way.answer === undefined;
+      this.ready();
+    }
+
+    ready() {
+      const { answer } = this.way;
+      this.button.disabled = !this.revealed && answer === undefined;
+      this.hint.hidden = this.revealed || answer !== OPEN || !this.hint.firstChild;
     }
 
     reveal() {
@@ -177,9 +213,11 @@
       this.details.hidden = !revealed;
       this.details.open = revealed;
       this.button.textContent = revealed ? say("Ask me again") : say("See");
-      this.status.textContent = revealed ? this.compared : "";
+      this.status.textContent = revealed ? this.compared : this.block.dataset.folds === undefined ? "" : say(FOLDED);
       this.way.show(this.truth, revealed);
-      this.button.disabled = !revealed && this.way.answer === undefined;
+      for (const reply of this.replies) reply.hidden = reply !== this.replyTo(this.way.answer ?? "");
+      this.block.classList.toggle("folds", !revealed && this.block.dataset.folds !== undefined);
+      this.ready();
     }
 
     // Put controls of a live figure on the page where the answer has them: "Claim=right, Step=3".

@@ -58,6 +58,7 @@ globalThis.translations = {
     "以文件方式打开的页面不能运行 Python。请在这个文件夹里运行 python3 -m http.server，再打开 http://localhost:8000。",
   // Questions.
   "I do not know": "不知道",
+  "What follows is folded until you have answered.": "下文先折叠起来，答完再看。",
   See: "看答案",
   "Ask me again": "再答一次",
   "✓ true": "✓ 正确答案",
