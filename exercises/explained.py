@@ -4,6 +4,7 @@ Only the standard library: the process of a submission has a copy of this file.
 """
 
 import ast
+import difflib
 import itertools
 import linecache
 import re
@@ -131,6 +132,13 @@ def _no_axis(found: re.Match[str]) -> str:
     return f"the array has {there}; there is no axis {axis}"
 
 
+def _no_module(found: re.Match[str]) -> str:
+    near = difflib.get_close_matches(found[1], ("numpy", *sys.stdlib_module_names), 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return "put your own code into this file; the only package you need is NumPy"
+
+
 def _too_many(found: re.Match[str]) -> str:
     axes = (
         "1 axis takes 1 index" if found[1] == "1" else f"{found[1]} axes takes {found[1]} indices"
@@ -146,8 +154,15 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "Temporary failure in name resolution": "there is no network while you are graded",
     "Resource temporarily unavailable|can't start new thread": "no program, and no thread, can be "
     "started while you are graded; no exercise needs any",
-    "EOF when reading a line": "no keyboard while you are graded: put the value in your file",
-    "No module named": "put your own code into this file; the only package you need is NumPy",
+    # input() raises the first of these in a terminal's pipe, and the second in a browser.
+    "EOF when reading a line|I/O error": "nobody types while your file is checked: write the value "
+    "in place of input()",
+    r"No module named '(\w+)": _no_module,
+    "maximum recursion depth": "a function calls itself without an end; does it call the one you "
+    "mean, and when does it stop?",
+    "^TabError": "some lines begin with tabs and others with spaces: use four spaces for each level",
+    r"non-printable character U\+(00A0|202F|2007)": "a no-break space, as web pages have it, looks "
+    "like a space: delete it, and type one",
     "unexpected keyword argument": "do the parameters have the names of the starter?",
     "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
     "encountered in": "np.seterr, or a filter of warnings, makes an error of this; leave it out",

@@ -33,7 +33,9 @@ globalThis.translations = {
     "第一次按“{button}”时会下载 Python 和 NumPy，约 10 MB，只下载一次（来源：{from}）。",
   "this site": "本站",
   "Loading Python ...": "正在载入 Python……",
-  "Loading NumPy ...": "正在载入 NumPy……",
+  "Loading Python ... {got} MB are there": "正在载入 Python……已有 {got} MB",
+  "You are offline, and Python is not loaded yet. The page can be read without.":
+    "现在没有网络，Python 还没有载入。不运行代码，也可以阅读本页。",
   "Checking ...": "正在检查……",
   "Running ...": "正在运行……",
   "Still running, {line} (Stop ends it)": "还在运行，{line}（按“停止”结束）",

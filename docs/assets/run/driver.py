@@ -1,6 +1,7 @@
 """Runs the examples of a page, and checks exercises, in the reader's browser (see worker.js)."""
 
 import contextlib
+import difflib
 import importlib
 import io
 import json
@@ -13,6 +14,9 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
+
+
+KNOWN = ("numpy", "gradcheck_ref", *sys.stdlib_module_names)
 
 
 class Silence(io.TextIOBase):
@@ -52,6 +56,10 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             own, error.__traceback__ = error.__traceback__, None
             traceback.print_exception(error.with_traceback(own.tb_next))
             missing = error.name if isinstance(error, ModuleNotFoundError) else None
+            if missing and missing not in KNOWN:
+                for near in difflib.get_close_matches(missing, KNOWN, 1):
+                    print(f"Did you mean {near}?")
+                    missing = None
             return type(error).__name__, missing or ""
         finally:
             sys.stdout.flush()

@@ -10,6 +10,8 @@ const running = (() => {
   const FROM_A_FILE =
     "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server, and open http://localhost:8000.";
 
+  const OFFLINE = "You are offline, and Python is not loaded yet. The page can be read without."; // also in worker.js
+
   const here = new URL(".", document.currentScript.src);
   const site = new URL("../../", here).href; // of this version
 
@@ -39,7 +41,10 @@ const running = (() => {
       const hear = { ...on, failed };
       this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
       this.worker.onerror = ({ message }) =>
-        failed(["Python could not be started ({why}).", { why: message || say("the browser does not say why") }]);
+        failed([
+          navigator.onLine ? "Python could not be started ({why})." : OFFLINE,
+          { why: message || say("the browser does not say why") },
+        ]);
       this.worker.postMessage(task);
     }
 
