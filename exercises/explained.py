@@ -23,16 +23,23 @@ SHAPE = r"\((\d[\d,]*|)\)"  # as NumPy writes it: (2,3)
 
 
 def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
-    """Name the last line of a file that an exception passed through, and the arrays in it."""
+    """Name the last line of a file, or of a notebook's cells, that an exception passed through.
+
+    Name also the arrays in it.
+    """
     yield from getattr(error, "place", ())  # from another process: it was found there
     linecache.checkcache(path)
-    steps = [step for step in traceback.walk_tb(error.__traceback__) if _file(step[0]) == path]
+    steps = [
+        (frame, number)
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if _file(frame) == path or "get_ipython" in frame.f_globals  # as all cells have it
+    ]
     if isinstance(error, SyntaxError) and error.filename == path:
         yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
     elif steps:
         frame, number = steps[-1]
         callers = [before for before in steps[:-1] if before[1] != number]
-        code = linecache.getline(path, number).strip()
+        code = linecache.getline(_file(frame), number).strip()
         called = f"line {number}, called in line {callers[-1][1]}: {code}" if callers else ""
         yield "at", called or f"line {number}: {code}"
         if shapes := ", ".join(_shapes(frame, _last(error.__traceback__, frame))):
@@ -160,7 +167,8 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     r"No module named '(\w+)": _no_module,
     "maximum recursion depth": "a function calls itself without an end; does it call the one you "
     "mean, and when does it stop?",
-    "^TabError": "some lines begin with tabs and others with spaces: use four spaces for each level",
+    "^TabError": "some lines begin with tabs and others with spaces: use four spaces for each "
+    "level",
     r"non-printable character U\+(00A0|202F|2007)": "a no-break space, as web pages have it, looks "
     "like a space: delete it, and type one",
     "unexpected keyword argument": "do the parameters have the names of the starter?",

@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 
-
 KNOWN = ("numpy", "gradcheck_ref", *sys.stdlib_module_names)
 
 
