@@ -58,6 +58,10 @@ globalThis.translations = {
   "{missing} could not be loaded, so this cannot run here.": "{missing} 无法载入，所以这里不能运行。",
   "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server, and open http://localhost:8000.":
     "以文件方式打开的页面不能运行 Python。请在这个文件夹里运行 python3 -m http.server，再打开 http://localhost:8000。",
+  "Your plot": "你的图",
+  first: "第一条",
+  second: "第二条",
+  third: "第三条",
   // Questions.
   "I do not know": "不知道",
   "What follows is folded until you have answered.": "下文先折叠起来，答完再看。",

@@ -284,6 +284,8 @@ def test_the_page_draws_what_the_functions_return(exercise, address, name):
     boxes = [mark.bounding_box() for mark in drawn.locator("polyline, circle").all()]
     assert len(boxes) > 1
     assert max(box["width"] for box in boxes) > 3
+    beneath = drawn.locator(".beneath")  # the reference, which the reader's line does not hide
+    assert beneath.count() == (name in ("01_forward", "02_central", "05_adaptive", "06_relu"))
     there.write("def nothing(): pass").press("Check", " of ")
     assert picture.count() == 0
 

@@ -8,6 +8,7 @@ import pytest
 import gradcheck_ref
 
 from .another_python import play_pyodide
+from .axe import faults_of
 from .conftest import Watch, node_module, route_numpy_of_one_line
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
@@ -253,3 +254,20 @@ def test_without_a_network_it_says_so_at_once(context, address):
 def test_a_module_that_is_misspelt_is_named(example):
     said = example(0).write("import mathh").run(until="Ended by ModuleNotFoundError.")
     assert said.endswith("Did you mean math?\n")
+
+
+def test_plot_draws_lines_until_the_next_run(example):
+    first = example(0).write(
+        "x = [10.0**-k for k in range(1, 9)]\n"
+        "plot(x, [h * h for h in x], [1e-16 / h for h in x], log='xy', names=['truncation'])"
+    )
+    first.run()
+    picture = first.tab.locator(".own-picture")
+    assert picture.locator("polyline").count() == 2
+    assert min(line.bounding_box()["width"] for line in picture.locator("polyline").all()) > 100
+    assert picture.locator(".figure-key").all_inner_texts() == ["truncation", "second"]
+    assert faults_of(first.tab) == []
+    first.code.press("Control+a")
+    first.tab.keyboard.insert_text("print(1)")
+    first.run()
+    assert picture.count() == 0

@@ -34,7 +34,8 @@ BLOCK = re.compile(
     r'^<div class="predict" data-name="(?P<name>\w+)"(?P<more>[^>\n]*) markdown="1">\n\n'
     r"(?P<question>(?:(?!- |<).+\n)+)\n(?P<options>(?:- .+\n)*)\n?"
     r'<details markdown="1">\n<summary>(?:Answer|答案)</summary>\n\n'
-    r"(?P<answer>(?:(?!</details>|- ).*\n)+)(?P<replies>(?:(?!</details>).*\n)*)</details>\n</div>$",
+    r"(?P<answer>(?:(?!</details>|- ).*\n)+)"
+    r"(?P<replies>(?:(?!</details>).*\n)*)</details>\n</div>$",
     re.MULTILINE,
 )
 BLOCKS = [block for path in SOURCES for block in BLOCK.finditer(path.read_text("utf-8"))]

@@ -12,9 +12,13 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
+LINES = "first", "second", "third"  # the names of lines that have none
+DRAWN: list[dict[str, Any]] = []
 KNOWN = ("numpy", "gradcheck_ref", *sys.stdlib_module_names)
 
 
@@ -41,7 +45,8 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
     missing : str
         The module that was not there, if that is what ended them.
     """
-    names = {"__name__": "__main__"}
+    names = {"__name__": "__main__", "plot": plot}
+    DRAWN.clear()
     for number, source in enumerate(sources, 1):
         name = f"<example {number} on this page>"
         lines = source.splitlines(keepends=True)
@@ -64,6 +69,37 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             sys.stdout.flush()
             sys.stderr.flush()
     return "", ""
+
+
+def plot(
+    x: Sequence[float], *ys: Sequence[float], log: str = "", names: Sequence[str] = ()
+) -> None:
+    """Draw up to three lines over ``x`` below the code; ``log`` is "x", "y" or "xy"."""
+    if not 1 <= len(ys) <= len(LINES):
+        raise ValueError(f"plot(x, y) draws one to {len(LINES)} lines over x; here are {len(ys)}")
+
+    def shown(*point: float) -> bool:
+        return all(isfinite(z) and (z > 0 or way not in log) for z, way in zip(point, "xy"))
+
+    lines = [[(float(a), float(b)) for a, b in zip(x, y, strict=True)] for y in ys]
+    lines = [[point for point in line if shown(*point)] for line in lines]
+
+    def axis(k: int) -> dict[str, Any]:
+        values = [point[k] for line in lines for point in line] or [1.0]
+        low, high = min(values), max(values)
+        room = 0.0 if low < high else abs(low) / 2 or 1.0  # a line that is level
+        return {"label": "xy"[k], "from": low - room, "to": high + room, "log": "xy"[k] in log}
+
+    told = [*names, *LINES[len(names) :]]
+    series = [{"name": name, "points": line} for name, line in zip(told, lines)]
+    DRAWN.append({"title": "Your plot", "across": axis(0), "up": axis(1), "series": series})
+
+
+def drawn() -> str:
+    """Return what ``plot`` has drawn since the last time, as JSON, and forget it."""
+    pictures = json.dumps(DRAWN)
+    DRAWN.clear()
+    return pictures
 
 
 def tell_what_runs(tell: Callable[[str], None]) -> None:

@@ -119,7 +119,6 @@
 
     begins() {
       this.report.hidden = true;
-      this.picture?.remove();
     }
 
     checked({ checks, report, picture }) {
@@ -128,8 +127,8 @@
       this.offer();
       this.report.replaceChildren(...coloured(report));
       this.report.hidden = false;
-      this.picture = picture && drawPicture(picture);
-      if (picture) this.output.after(this.picture);
+      this.pictures = picture ? [drawPicture(picture)] : [];
+      this.output.after(...this.pictures);
       return this.told(checks);
     }
 

@@ -95,6 +95,7 @@ const running = (() => {
         return;
       }
       this.output.textContent = this.status.textContent = "";
+      for (const picture of this.pictures ?? []) picture.remove();
       this.begins?.();
       this.show(button);
       let result = "";
@@ -104,6 +105,7 @@ const running = (() => {
           this.output.hidden = false;
           this.output.append(text);
         },
+        drawn: (pictures) => this.output.after(...(this.pictures = pictures.map(drawPicture))),
         checked: (checks) => (result = this.checked(checks)),
         done: (words) => {
           const printed = this.output.hidden ? say("Done; nothing printed.") : say("Done.");

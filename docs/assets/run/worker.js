@@ -3,8 +3,8 @@
 // In:  { pyodide, package } once, then any number of tasks: { sources }, the examples to run,
 //      or { exercise, archives, columns, language }, to check; with { files }, what the reader wrote in
 //      exercises.
-// Out: { doing } while it goes on, { text } for what is printed, { checked }, what the checks say (see
-//      exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
+// Out: { doing } while it goes on, { text } for what is printed, { drawn }, what `plot` was given,
+//      { checked }, what the checks say (see exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
 //      has ended: { failed }, a sentence. Sentences are for `say` (words.js): [text, what stands in it].
 
 const PLACE = "/page"; // on Python's path by its full name: the working folder may change
@@ -110,7 +110,11 @@ async function start(place) {
 async function done({ pyodide, driver, archives }, task) {
   if (task.files) driver.write("/course", pyodide.toPy(task.files));
   told = Date.now();
-  if (task.sources) return driver.run(task.sources).toJs();
+  if (task.sources) {
+    const ended = driver.run(task.sources).toJs();
+    postMessage({ drawn: JSON.parse(driver.drawn()) });
+    return ended;
+  }
   for (const archive of task.archives) {
     if (!archives.has(archive)) archives.set(archive, await bytesOf(archive));
     // Each time: another exercise may have been here meanwhile.
