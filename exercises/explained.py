@@ -171,6 +171,8 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "level",
     r"non-printable character U\+(00A0|202F|2007)": "a no-break space, as web pages have it, looks "
     "like a space: delete it, and type one",
+    r"missing \d+ required positional": "the checks leave this argument out: does it have the "
+    "default of the starter?",
     "unexpected keyword argument": "do the parameters have the names of the starter?",
     "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
     "encountered in": "np.seterr, or a filter of warnings, makes an error of this; leave it out",

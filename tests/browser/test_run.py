@@ -226,8 +226,8 @@ def test_while_python_loads_it_says_how_much_is_there(context, address):
     tab.evaluate(
         """() => {
           window.told = [];
-          const status = document.querySelector(".run-status");
-          new MutationObserver(() => told.push(status.innerText)).observe(status, {childList: true});
+          const one = document.querySelector(".run-status");
+          new MutationObserver(() => told.push(one.innerText)).observe(one, {childList: true});
         }"""
     )
     first.run()

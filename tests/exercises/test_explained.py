@@ -45,6 +45,7 @@ None + V | something here is None
 __import__("nump") | did you mean numpy?
 __import__("maths") | did you mean math?
 __import__("sklearn_extra") | put your own code into this file
+(lambda a, b: a)(1) | does it have the default of the starter?
 (lambda f: f(f))(lambda f: f(f)) | a function calls itself without an end
 (_ for _ in ()).throw(OSError(29, "I/O error")) | write the value in place of input()
 """

@@ -79,7 +79,9 @@ def plot(
         raise ValueError(f"plot(x, y) draws one to {len(LINES)} lines over x; here are {len(ys)}")
 
     def shown(*point: float) -> bool:
-        return all(isfinite(z) and (z > 0 or way not in log) for z, way in zip(point, "xy"))
+        return all(
+            isfinite(z) and (z > 0 or way not in log) for z, way in zip(point, "xy", strict=True)
+        )
 
     lines = [[(float(a), float(b)) for a, b in zip(x, y, strict=True)] for y in ys]
     lines = [[point for point in line if shown(*point)] for line in lines]
@@ -91,7 +93,7 @@ def plot(
         return {"label": "xy"[k], "from": low - room, "to": high + room, "log": "xy"[k] in log}
 
     told = [*names, *LINES[len(names) :]]
-    series = [{"name": name, "points": line} for name, line in zip(told, lines)]
+    series = [{"name": name, "points": line} for name, line in zip(told, lines, strict=False)]
     DRAWN.append({"title": "Your plot", "across": axis(0), "up": axis(1), "series": series})
 
 

@@ -99,7 +99,8 @@
       this.refused = element("p", { className: "kept-refused", role: "alert", hidden: true });
       this.earlier = element("details", { className: "earlier" }, element("summary", { textContent: say("Earlier versions") }));
       this.earlier.addEventListener("toggle", () => this.list());
-      this.bar.after(this.refused, this.earlier);
+      this.bar.after(this.refused);
+      block.append(this.earlier);
       addEventListener("refused", () => this.offer());
       this.output.setAttribute("aria-label", say("What your file prints"));
       this.skip();
@@ -180,7 +181,7 @@
       const shown = (this.editor.kept.state.earlier ?? []).toReversed().map(({ text, at, checks }) => {
         const back = element("button", { type: "button", className: "run-button", textContent: say("Take this back") });
         back.addEventListener("click", () => this.editor.replace(text));
-        const told = [time(at), checks && this.told(checks)].filter(Boolean).join(" ");
+        const told = [time(at), checks && this.told(checks)].filter(Boolean).join(say(", "));
         return element("details", {}, element("summary", { textContent: told }), element("pre", { textContent: text, tabIndex: 0 }), back);
       });
       this.earlier.replaceChildren(this.earlier.firstElementChild, ...shown);

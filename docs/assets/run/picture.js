@@ -33,8 +33,9 @@ function drawPicture({ title, across, up, series }) {
       }
     }
   });
-  const key = ({ name, area }, i) =>
-    figures.key(INKS[i], name, area ? { cx: 16, cy: 5, r: RADII[i] } : undefined);
+  const mark = { x1: 0, x2: 32, y1: 5, y2: 5 };
+  const key = ({ name, area, beneath }, i) =>
+    figures.key(INKS[i], name, area ? { cx: 16, cy: 5, r: RADII[i] } : { ...mark, class: `ink ${beneath ? "beneath" : "dashed"}` });
   live.append(figures.controls(...series.map(key)), html("p", {}, `${say(title)}.`));
   return live;
 }
