@@ -185,7 +185,7 @@ def test_plot_keeps_the_points_that_can_be_drawn_and_the_range_of_both_axes():
     driver.plot([1.0, 2.0, 3.0], [1.0, float("nan"), 0.0], [5.0, 5.0, 5.0], names=["mine"])
     driver.plot([0.0, 2.0], [1.0, 1.0], log="x")
     two, level = json.loads(driver.drawn())
-    assert [one["name"] for one in two["series"]] == ["mine", "second"]
+    assert [one.get("name") for one in two["series"]] == ["mine", None]
     assert [one["points"] for one in two["series"]] == [[[1, 1], [3, 0]], [[1, 5], [2, 5], [3, 5]]]
     assert two["up"] == {"label": "y", "from": 0.0, "to": 5.0, "log": False}
     assert level["series"][0]["points"] == [[2, 1]]

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-LINES = "first", "second", "third"  # the names of lines that have none
+MOST_LINES = 3  # that are told apart by their color and their dashes
 DRAWN: list[dict[str, Any]] = []
 KNOWN = ("numpy", "gradcheck_ref", *sys.stdlib_module_names)
 
@@ -75,8 +75,8 @@ def plot(
     x: Sequence[float], *ys: Sequence[float], log: str = "", names: Sequence[str] = ()
 ) -> None:
     """Draw up to three lines over ``x`` below the code; ``log`` is "x", "y" or "xy"."""
-    if not 1 <= len(ys) <= len(LINES):
-        raise ValueError(f"plot(x, y) draws one to {len(LINES)} lines over x; here are {len(ys)}")
+    if not 1 <= len(ys) <= MOST_LINES:
+        raise ValueError(f"plot(x, y) draws one to {MOST_LINES} lines over x; here are {len(ys)}")
 
     def shown(*point: float) -> bool:
         return all(
@@ -92,9 +92,10 @@ def plot(
         room = 0.0 if low < high else abs(low) / 2 or 1.0  # a line that is level
         return {"label": "xy"[k], "from": low - room, "to": high + room, "log": "xy"[k] in log}
 
-    told = [*names, *LINES[len(names) :]]
-    series = [{"name": name, "points": line} for name, line in zip(told, lines, strict=False)]
-    DRAWN.append({"title": "Your plot", "across": axis(0), "up": axis(1), "series": series})
+    series: list[dict[str, Any]] = [{"points": line} for line in lines]
+    for one, name in zip(series, names, strict=False):
+        one["name"] = name
+    DRAWN.append({"across": axis(0), "up": axis(1), "series": series})
 
 
 def drawn() -> str:

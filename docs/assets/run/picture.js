@@ -3,9 +3,10 @@
 
 "use strict";
 
-function drawPicture({ title, across, up, series }) {
+function drawPicture({ title = say("Your plot"), across, up, series }) {
   const { html, svg, short } = figures;
   const INKS = ["one", "two", "three"];
+  const NAMES = [say("first"), say("second"), say("third")]; // of lines that have none
   const RADII = [4, 3, 2]; // cells of an area are told apart without their color, too
 
   const ticks = ({ from, to, log }) => {
@@ -34,8 +35,8 @@ function drawPicture({ title, across, up, series }) {
     }
   });
   const mark = { x1: 0, x2: 32, y1: 5, y2: 5 };
-  const key = ({ name, area, beneath }, i) =>
+  const key = ({ name = NAMES[i], area, beneath }, i) =>
     figures.key(INKS[i], name, area ? { cx: 16, cy: 5, r: RADII[i] } : { ...mark, class: `ink ${beneath ? "beneath" : "dashed"}` });
-  live.append(figures.controls(...series.map(key)), html("p", {}, `${say(title)}.`));
+  live.append(figures.controls(...series.map(key)), html("p", {}, `${title}.`));
   return live;
 }

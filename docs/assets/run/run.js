@@ -41,10 +41,9 @@ const running = (() => {
       const hear = { ...on, failed };
       this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
       this.worker.onerror = ({ message }) =>
-        failed([
-          navigator.onLine ? "Python could not be started ({why})." : OFFLINE,
-          { why: message || say("the browser does not say why") },
-        ]);
+        navigator.onLine
+          ? failed(["Python could not be started ({why}).", { why: message || say("the browser does not say why") }])
+          : failed([OFFLINE]);
       this.worker.postMessage(task);
     }
 
