@@ -118,16 +118,16 @@
       block.classList.add("asked");
       this.details = block.querySelector(":scope > details");
       const list = block.querySelector(":scope > ul");
-      const first = block.querySelector(":scope > p");
-      first.id = `predict-${name}`;
-      this.kept = new Kept(`predict ${name}`, `${first.textContent}${list?.textContent ?? ""}`);
+      const asked = block.querySelector(":scope > p");
+      asked.id = `predict-${name}`;
+      this.kept = new Kept(`predict ${name}`, `${asked.textContent}${list?.textContent ?? ""}`);
       this.replies = [...this.details.querySelectorAll(":scope > ul:last-child > li")];
       this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/[.。]$/, "");
       const answered = () => this.offer();
       if (list) this.way = choice(list, `predict-${name}`, answered);
-      else if (from) this.way = scale(block.dataset, first.textContent, answered);
-      else this.way = writing(first.textContent, answered);
-      this.way.node.setAttribute("aria-labelledby", first.id);
+      else if (from) this.way = scale(block.dataset, asked.textContent, answered);
+      else this.way = writing(asked.textContent, answered);
+      this.way.node.setAttribute("aria-labelledby", asked.id);
       if (list) this.way.node.setAttribute("role", "radiogroup");
       else this.details.before(this.way.node);
       this.button = element("button", { type: "button", className: "run-button" });
@@ -135,7 +135,8 @@
       this.status = element("span", { className: "predict-status", role: "status" });
       this.hint = element("p", { className: "predict-hint", ariaLive: "polite", hidden: true });
       this.hint.append(...(this.replyTo(OPEN)?.cloneNode(true).childNodes ?? []));
-      if (this.hint.firstChild) this.hint.firstChild.data = this.hint.firstChild.data.slice(OPEN.length + 1).trimStart();
+      const [first] = this.hint.childNodes;
+      if (first) first.data = first.data.slice(OPEN.length + 1).trimStart();
       this.details.before(this.hint, element("div", { className: "run-bar" }, this.button, this.status));
       this.fold();
       this.kept.heard = () => this.recall();
@@ -151,7 +152,7 @@
 
     // Written as "option: reply", in any language.
     replyTo(answer) {
-      return this.replies.find(({ textContent }) => textContent.startsWith(answer) && /^[:：]/.test(textContent.slice(answer.length)));
+      return this.replies.find(({ textContent }) => [":", "："].some((colon) => textContent.startsWith(answer + colon)));
     }
 
     // Mark where the part ends that follows the question: with its section, or with the next one if nothing
@@ -174,7 +175,7 @@
 
     // While the reader has no answer, there is nothing to see.
     offer() {
-      this.kept.set({ answer: this.way.answer });
+      this.kept.set({ answer: this.way.answer ?? null });
       this.ready();
     }
 

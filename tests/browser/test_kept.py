@@ -78,7 +78,7 @@ STEPS = [(0, "writes"), (1, "hint"), (1, "writes"), (0, "reload")]
 ORDERS = list(itertools.permutations(STEPS))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("other", [1, 2], ids=["that hears", "that hears nothing"])
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "_".join(f"{h}{w}" for w, h in order))
 def test_two_tabs_lose_nothing_in_any_order(tabs, other, order):

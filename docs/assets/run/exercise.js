@@ -64,13 +64,16 @@
   }
 
   // When something was written: for the reader, and for the name of a file. Nobody knows of older pages.
-  const time = (at) =>
-    at ? new Date(at).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "medium" }) : say("earlier");
+  const LONG = { dateStyle: "medium", timeStyle: "medium" };
+  const time = (at) => (at ? new Date(at).toLocaleString(document.documentElement.lang, LONG) : say("earlier"));
 
-  const stamp = (at) =>
-    new Date(at - 60_000 * new Date(at).getTimezoneOffset()).toISOString().slice(0, 19).replace("T", " ").replaceAll(":", ".");
+  function stamp(at) {
+    const local = new Date(at - 60_000 * new Date(at).getTimezoneOffset());
+    return local.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", ".");
+  }
 
-  const REFUSED = "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.";
+  const REFUSED =
+    "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.";
   const GONE = "Python is gone, with all that was changed in it. The next run starts it anew.";
 
   class Exercise extends Runnable {
@@ -97,7 +100,8 @@
       this.report.setAttribute("role", "region");
       this.output.before(this.report);
       this.refused = element("p", { className: "kept-refused", role: "alert", hidden: true });
-      this.earlier = element("details", { className: "earlier" }, element("summary", { textContent: say("Earlier versions") }));
+      const summary = element("summary", { textContent: say("Earlier versions") });
+      this.earlier = element("details", { className: "earlier" }, summary);
       this.earlier.addEventListener("toggle", () => this.list());
       this.bar.after(this.refused);
       block.append(this.earlier);
@@ -161,7 +165,8 @@
     heard(other) {
       const { editor } = this;
       if (editor.source !== editor.kept.text) editor.show(editor.kept.text);
-      if (other) this.status.textContent = say("Another tab has changed this file at {time}. This is the newer one.", { time: time(editor.kept.state.written) });
+      const when = { time: time(editor.kept.state.written) };
+      if (other) this.status.textContent = say("Another tab has changed this file at {time}. This is the newer one.", when);
       this.offer();
       this.unfold();
     }
@@ -182,15 +187,17 @@
         const back = element("button", { type: "button", className: "run-button", textContent: say("Take this back") });
         back.addEventListener("click", () => this.editor.replace(text));
         const told = [time(at), checks && this.told(checks)].filter(Boolean).join(say(", "));
-        return element("details", {}, element("summary", { textContent: told }), element("pre", { textContent: text, tabIndex: 0 }), back);
+        const summary = element("summary", { textContent: told });
+        return element("details", {}, summary, element("pre", { textContent: text, tabIndex: 0 }), back);
       });
       this.earlier.replaceChildren(this.earlier.firstElementChild, ...shown);
     }
 
     // This file as it is now, and the files of other pages.
     get files() {
-      const written = Object.entries(Kept.exercises()).filter(([, { text }]) => text != null);
-      return { ...Object.fromEntries(written.map(([name, { text }]) => [name, text])), [this.name]: this.editor.source };
+      const written = Object.entries(Kept.exercises()).map(([name, { text }]) => [name, text]);
+      const others = written.filter(([, text]) => text != null);
+      return { ...Object.fromEntries(others), [this.name]: this.editor.source };
     }
 
     saveAll() {
@@ -210,21 +217,15 @@
       for (const file of files) {
         const name = /^\d\d_[a-z_]*[a-z]/.exec(file.name)?.[0] ?? this.name;
         const text = (await file.text()).replaceAll("\r\n", "\n");
-        if (name === this.name) {
-          this.editor.kept.remember();
-          this.editor.take(text);
-        }
-        else this.give(name, text);
+        const there = name === this.name ? this.editor.kept : new Kept("exercise", "", `/exercises/${name}/`);
+        there.remember();
+        if (name === this.name) this.editor.take(text);
+        else there.set({ text, checks: null });
         taken.push(name);
       }
       this.chooser.value = ""; // so that the same file can be chosen again
-      this.status.textContent = say("Taken in: {names}. What was there is among the earlier versions.", { names: taken.join(say(", ")) });
-    }
-
-    give(name, text) {
-      const there = new Kept("exercise", "", `/exercises/${name}/`);
-      there.remember();
-      there.set({ text, checks: null });
+      const names = taken.join(say(", "));
+      this.status.textContent = say("Taken in: {names}. What was there is among the earlier versions.", { names });
     }
 
     // A hint appears once the one before it has been opened.

@@ -60,13 +60,13 @@ const empty = ({ text, earlier, checks, hints, answer, seen }) =>
 
 const MOST_EARLIER = 10;
 
-// The last texts of several lists, each once, by the time when they were written.
-function together(...lists) {
+// The last texts of two lists, each once, by the time when they were written. All tabs come to the same list.
+function together(some, more) {
   const byText = new Map();
-  for (const one of lists.flat().sort((a, b) => a.at - b.at)) {
+  for (const one of [...some, ...more].sort((a, b) => a.at - b.at || (a.text < b.text ? -1 : 1))) {
     const { checks } = byText.get(one.text) ?? {};
     byText.delete(one.text);
-    byText.set(one.text, { checks, ...one });
+    byText.set(one.text, { ...one, checks: one.checks ?? checks });
   }
   return [...byText.values()].slice(-MOST_EARLIER);
 }
@@ -139,7 +139,7 @@ class Kept {
     if (this.state.text === this.original) this.state.text = null;
     this.add(earlier);
     storage.set(this.key, { ...this.state, hash: this.hash });
-    if (missed) this.heard();
+    if (missed) this.heard(this.state.text !== text && !("text" in changes));
   }
 
   // Put the text among the earlier ones, if there is one.

@@ -36,7 +36,11 @@ function drawPicture({ title = say("Your plot"), across, up, series }) {
   });
   const mark = { x1: 0, x2: 32, y1: 5, y2: 5 };
   const key = ({ name, area, beneath }, i) =>
-    figures.key(INKS[i], name ?? NAMES[i], area ? { cx: 16, cy: 5, r: RADII[i] } : { ...mark, class: `ink ${beneath ? "beneath" : "dashed"}` });
+    figures.key(
+      INKS[i],
+      name ?? NAMES[i],
+      area ? { cx: 16, cy: 5, r: RADII[i] } : { ...mark, class: `ink ${beneath ? "beneath" : "dashed"}` },
+    );
   live.append(figures.controls(...series.map(key)), html("p", {}, `${title}.`));
   return live;
 }

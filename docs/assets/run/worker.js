@@ -133,7 +133,9 @@ async function run(task) {
     ready = await python;
   } catch (error) {
     const why = error.message;
-    if (!navigator.onLine) return { failed: ["You are offline, and Python is not loaded yet. The page can be read without."] };
+    if (!navigator.onLine) {
+      return { failed: ["You are offline, and Python is not loaded yet. The page can be read without."] };
+    }
     return { failed: ["Python could not be loaded ({why}). The page can be read without.", { why }] };
   }
   postMessage({ doing: ["Running ..."] });
