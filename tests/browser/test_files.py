@@ -44,7 +44,7 @@ def test_pages_and_search_work_without_a_server_in_both_languages(context, folde
     tab.locator(".md-search-result__link").first.wait_for()
     tab.goto((folder / "stages/stage2_central.html").as_uri())
     tab.locator(".katex").first.wait_for()
-    tab.locator(".figure-live").first.wait_for()
+    tab.locator(".figure-live").last.wait_for()
     tab.locator(".md-header a[hreflang=zh]").click()
     tab.wait_for_url((folder / "zh/stages/stage2_central.html").as_uri())
     tab.locator(".figure-live").last.wait_for()
