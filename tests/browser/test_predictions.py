@@ -171,3 +171,10 @@ def test_without_scripts_a_question_and_its_answer_can_be_read(chromium, address
         assert one.block.locator("li").all_inner_texts()[2] == "0"
         one.answer.locator("summary").click()
         assert one.answer.locator("strong").is_visible()
+
+
+def test_the_search_finds_questions_and_no_answers(site):
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "What should a check answer?" in index
+    assert "no measurement confirms it" not in index
+    assert "in good company" not in index
