@@ -63,6 +63,7 @@ FENCE = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 SNIPPET = "--8<--"
+QUESTION = re.compile(r'<div class="predict".*?</div>', re.DOTALL)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -259,10 +260,13 @@ OUTPUT = {"text": to_the_letter, "console": noise_hidden}
 def output_shown(
     page: Document, fence: re.Match[str], following: re.Match[str] | None
 ) -> tuple[str, Callable[[str], str]]:
-    """Return the output that a page shows right after a fence, and the function that reads it."""
+    """Return the output that a page shows right after a fence, and the function that reads it.
+
+    Between the two there may be a question.
+    """
     if following is None or following["language"] not in OUTPUT:
         return "", to_the_letter
-    if page.text[fence.end() : following.start()].strip():
+    if QUESTION.sub("", page.text[fence.end() : following.start()]).strip():
         return "", to_the_letter
     return lines_of(following), OUTPUT[following["language"]]
 

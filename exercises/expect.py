@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from effort import effort
+from placed import is_simple, ratio, where_wrong
 
 # Allows another order of summation, and is far below any mistake.
 RTOL = 1e-9
@@ -23,6 +24,7 @@ RTOL = 1e-9
 DERIVED = 1e-12
 
 SIGN = "the sign: every entry is minus what it should be"
+FEW = 2, 3, 4, 0.5, 0.25  # factors of a count that are no accident
 
 SHORT = "float16", "float32"  # types of numbers with few digits
 
@@ -284,7 +286,12 @@ class Call:
                     known = sentence not in (evasions or {})
                     self.refuse(got, expected, sentence, known=known, stand_in=stand_in)
             written = next((look_at for look_at, *_ in self._written()), "")
-            seen = written or looks_like(got, expected) or otherwise or where_wrong(got, expected)
+            seen = (
+                written
+                or looks_like(got, expected)
+                or otherwise
+                or where_wrong(got, expected, rtol)
+            )
             known = bool(seen) and seen == slip(got, expected)
             self.refuse(got, expected, seen, known=known, stand_in=stand_in)
         if np.asarray(expected).dtype.kind == "b" != np.asarray(got).dtype.kind:
@@ -625,10 +632,12 @@ def slip(got: Any, expected: Any) -> str:
     at = np.unravel_index(np.argmax(np.abs(right)), right.shape)
     factor = float(got[at] / right[at])
     if right.size > 1 and abs(factor - 1) > 1e-3 and factor and same(got, factor * right, 1e-6):
-        return f"a factor: every entry is {factor:.4g} x what it should be"
-    if right.size == 1 and factor in (2, 3, 4, 0.5, 0.25):
-        return f"it is {factor:g} x what it should be"
-    return _of_the_right_one(got, right)
+        return f"a factor: every entry is {ratio(factor)} x what it should be"
+    if said := _of_the_right_one(got, right):
+        return said
+    if right.size == 1 and is_simple(factor) and (factor in FEW or (got % 1).any()):
+        return f"it is {ratio(factor)} x what it should be"
+    return ""
 
 
 def few_digits(got: Any, right: Any) -> str:
@@ -663,24 +672,6 @@ def _of_the_right_one(got: Any, right: Any) -> str:
     if right.size > 2 and same(np.sort(got, axis=None), np.sort(right, axis=None)):
         return "the right numbers are there, in other places"
     return ""
-
-
-def where_wrong(got: Any, expected: Any, rtol: float = RTOL) -> str:
-    """Say which entries are wrong, if others are right."""
-    try:
-        got, right = np.asarray(got), np.asarray(expected, float)
-    except ValueError:
-        return ""
-    if got.dtype.kind not in "fiub" or got.shape != right.shape:
-        return ""
-    size = np.abs(right[np.isfinite(right)]).max(initial=0.0)
-    wrong = np.argwhere(~np.isclose(got, right, rtol=rtol, atol=rtol * size, equal_nan=True))
-    if not 0 < len(wrong) < right.size:
-        return ""
-    places = ", ".join(str(place.tolist()) for place in wrong[:3])
-    if len(wrong) > 3:
-        places = f"{places}, and {len(wrong) - 3} more"
-    return f"wrong at {places}; right elsewhere"
 
 
 def shown(value: Any, digits: int = 6) -> str:

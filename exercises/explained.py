@@ -4,6 +4,7 @@ Only the standard library: the process of a submission has a copy of this file.
 """
 
 import ast
+import difflib
 import itertools
 import linecache
 import re
@@ -22,16 +23,23 @@ SHAPE = r"\((\d[\d,]*|)\)"  # as NumPy writes it: (2,3)
 
 
 def place(error: BaseException, path: str) -> Iterator[tuple[str, str]]:
-    """Name the last line of a file that an exception passed through, and the arrays in it."""
+    """Name the last line of a file, or of a notebook's cells, that an exception passed through.
+
+    Name also the arrays in it.
+    """
     yield from getattr(error, "place", ())  # from another process: it was found there
     linecache.checkcache(path)
-    steps = [step for step in traceback.walk_tb(error.__traceback__) if _file(step[0]) == path]
+    steps = [
+        (frame, number)
+        for frame, number in traceback.walk_tb(error.__traceback__)
+        if _file(frame) == path or "get_ipython" in frame.f_globals  # as all cells have it
+    ]
     if isinstance(error, SyntaxError) and error.filename == path:
         yield "at", f"line {error.lineno}: {(error.text or '').strip()}"
     elif steps:
         frame, number = steps[-1]
         callers = [before for before in steps[:-1] if before[1] != number]
-        code = linecache.getline(path, number).strip()
+        code = linecache.getline(_file(frame), number).strip()
         called = f"line {number}, called in line {callers[-1][1]}: {code}" if callers else ""
         yield "at", called or f"line {number}: {code}"
         if shapes := ", ".join(_shapes(frame, _last(error.__traceback__, frame))):
@@ -131,6 +139,13 @@ def _no_axis(found: re.Match[str]) -> str:
     return f"the array has {there}; there is no axis {axis}"
 
 
+def _no_module(found: re.Match[str]) -> str:
+    near = difflib.get_close_matches(found[1], ("numpy", *sys.stdlib_module_names), 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    return "put your own code into this file; the only package you need is NumPy"
+
+
 def _too_many(found: re.Match[str]) -> str:
     axes = (
         "1 axis takes 1 index" if found[1] == "1" else f"{found[1]} axes takes {found[1]} indices"
@@ -146,8 +161,18 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "Temporary failure in name resolution": "there is no network while you are graded",
     "Resource temporarily unavailable|can't start new thread": "no program, and no thread, can be "
     "started while you are graded; no exercise needs any",
-    "EOF when reading a line": "no keyboard while you are graded: put the value in your file",
-    "No module named": "put your own code into this file; the only package you need is NumPy",
+    # input() raises the first of these in a terminal's pipe, and the second in a browser.
+    "EOF when reading a line|I/O error": "nobody types while your file is checked: write the value "
+    "in place of input()",
+    r"No module named '(\w+)": _no_module,
+    "maximum recursion depth": "a function calls itself without an end; does it call the one you "
+    "mean, and when does it stop?",
+    "^TabError": "some lines begin with tabs and others with spaces: use four spaces for each "
+    "level",
+    r"non-printable character U\+(00A0|202F|2007)": "a no-break space, as web pages have it, looks "
+    "like a space: delete it, and type one",
+    r"missing \d+ required positional": "the checks leave this argument out: does it have the "
+    "default of the starter?",
     "unexpected keyword argument": "do the parameters have the names of the starter?",
     "passed as keyword": "the checks name some arguments: leave the `/` out of the parameters",
     "encountered in": "np.seterr, or a filter of warnings, makes an error of this; leave it out",

@@ -23,7 +23,7 @@ from course import HERE, ROOT
 # What learners are told besides the checks: what runs those, and what grades.
 OURS = (
     *("course.py", "expect.py", "explained.py", "in_notebook.py", "in_page.py", "judging.py"),
-    *("run.py", "screen.py", "sketches.py", "grader/link.py", "grader/process.py"),
+    *("placed.py", "run.py", "screen.py", "sketches.py", "grader/link.py", "grader/process.py"),
     *("grader/report.py", "grader/writers.py", "grader/command.py", "grader/classes.py"),
     *("grader/grading.py", "grader/handed_in.py", "grader/archives.py", "grader/collected.py"),
     *("grader/identity.py", "grader/by_hand.py", "grader/changes.py", "grader/feedback.py"),

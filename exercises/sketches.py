@@ -57,9 +57,9 @@ def axis(label: str, low: float, high: float, *, log: bool = False) -> dict[str,
     return {"label": label, "from": low, "to": high, "log": log}
 
 
-def series(name: str, points: Any, *, area: bool = False) -> dict[str, Any]:
-    """Return points with a name: a line, or the cells of an area."""
-    return {"name": name, "points": list(points), "area": area}
+def series(name: str, points: Any, *, area: bool = False, beneath: bool = False) -> dict[str, Any]:
+    """Return points with a name: a line, one that is seen beneath others, or cells of an area."""
+    return {"name": name, "points": list(points), "area": area, "beneath": beneath}
 
 
 # --- error against step -------------------------------------------------------------------------
@@ -90,7 +90,11 @@ def forward(sub: Any) -> Picture:
     return error_against_step(
         "Your forward difference",
         series("yours", errors(lambda h: sub.forward_difference(np.exp, x.copy(), h))),
-        series("reference", errors(lambda h: reference.forward_difference(np.exp, x, h=h))),
+        series(
+            "reference",
+            errors(lambda h: reference.forward_difference(np.exp, x, h=h)),
+            beneath=True,
+        ),
     )
 
 
@@ -100,7 +104,11 @@ def central(sub: Any) -> Picture:
     return error_against_step(
         "Your central difference",
         series("yours", errors(lambda h: sub.central_difference(np.exp, x.copy(), h))),
-        series("reference", errors(lambda h: reference.central_difference(np.exp, x, h=h))),
+        series(
+            "reference",
+            errors(lambda h: reference.central_difference(np.exp, x, h=h)),
+            beneath=True,
+        ),
         series("forward", errors(lambda h: reference.forward_difference(np.exp, x, h=h))),
     )
 
@@ -110,7 +118,11 @@ def adaptive(sub: Any) -> Picture:
     x = np.array(1.0)
     lines = [
         series("yours", errors(lambda h: sub.five_point(np.exp, 1.0, h))),
-        series("reference", errors(lambda h: reference.five_point_difference(np.exp, x, h=h))),
+        series(
+            "reference",
+            errors(lambda h: reference.five_point_difference(np.exp, x, h=h)),
+            beneath=True,
+        ),
     ]
     with contextlib.suppress(Exception):  # not written yet
         _, bar = sub.adaptive(np.exp, 1.0)
@@ -179,7 +191,7 @@ def relu(sub: Any) -> Picture:
         "up": axis("slope", -1, 3),
         "series": [
             series("yours", zip(x, sub.relu_backward(x.copy(), upstream.copy()), strict=True)),
-            series("measured", zip(x, measured, strict=True)),
+            series("measured", zip(x, measured, strict=True), beneath=True),
         ],
     }
 

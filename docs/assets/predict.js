@@ -3,13 +3,15 @@
 //
 // In Markdown, and without scripts, it is a question and a folded answer (docs/exercises/new_exercise.md).
 // Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
-// words in bold of the answer are the truth.
+// words in bold of the answer are the truth. A list at its end has a reply to each wrong option, "option: why",
+// and a hint for who does not know. With data-folds, what follows the question is folded until it is answered.
 
 "use strict";
 
 (() => {
   const { element } = running;
   const OPEN = say("I do not know");
+  const FOLDED = "What follows is folded until you have answered.";
 
   // --- three ways to answer -----------------------------------------------------------------------
 
@@ -116,30 +118,71 @@
       block.classList.add("asked");
       this.details = block.querySelector(":scope > details");
       const list = block.querySelector(":scope > ul");
-      const first = block.querySelector(":scope > p");
-      first.id = `predict-${name}`;
-      this.kept = new Kept(`predict ${name}`, `${first.textContent}${list?.textContent ?? ""}`);
+      const asked = block.querySelector(":scope > p");
+      asked.id = `predict-${name}`;
+      this.kept = new Kept(`predict ${name}`, `${asked.textContent}${list?.textContent ?? ""}`);
+      this.replies = [...this.details.querySelectorAll(":scope > ul:last-child > li")];
       this.truth = this.details.querySelector("strong")?.textContent.trim().replace(/[.。]$/, "");
       const answered = () => this.offer();
       if (list) this.way = choice(list, `predict-${name}`, answered);
-      else if (from) this.way = scale(block.dataset, first.textContent, answered);
-      else this.way = writing(first.textContent, answered);
-      this.way.node.setAttribute("aria-labelledby", first.id);
+      else if (from) this.way = scale(block.dataset, asked.textContent, answered);
+      else this.way = writing(asked.textContent, answered);
+      this.way.node.setAttribute("aria-labelledby", asked.id);
       if (list) this.way.node.setAttribute("role", "radiogroup");
       else this.details.before(this.way.node);
       this.button = element("button", { type: "button", className: "run-button" });
       this.button.addEventListener("click", () => (this.revealed ? this.ask() : this.reveal()));
       this.status = element("span", { className: "predict-status", role: "status" });
-      this.details.before(element("div", { className: "run-bar" }, this.button, this.status));
+      this.hint = element("p", { className: "predict-hint", ariaLive: "polite", hidden: true });
+      this.hint.append(...(this.replyTo(OPEN)?.cloneNode(true).childNodes ?? []));
+      const [first] = this.hint.childNodes;
+      if (first) first.data = first.data.slice(OPEN.length + 1).trimStart();
+      this.details.before(this.hint, element("div", { className: "run-bar" }, this.button, this.status));
+      this.fold();
+      this.kept.heard = () => this.recall();
+      this.recall();
+    }
+
+    // Show what is kept.
+    recall() {
       const { answer, seen } = this.kept.state;
-      this.way.answer = answer;
+      this.way.answer = answer ?? undefined;
       this.show(Boolean(seen));
+    }
+
+    // Written as "option: reply", in any language.
+    replyTo(answer) {
+      return this.replies.find(({ textContent }) => [":", "："].some((colon) => textContent.startsWith(answer + colon)));
+    }
+
+    // Mark where the part ends that follows the question: with its section, or with the next one if nothing
+    // else follows, or at the heading of this id.
+    fold() {
+      const { folds } = this.block.dataset;
+      if (folds === undefined) return;
+      let end = document.getElementById(folds) ?? this.block.nextElementSibling?.nextElementSibling;
+      while (end && !end.matches("h2")) end = end.nextElementSibling;
+      end?.classList.add("fold-end");
+      const unfold = () => {
+        const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+        if (!target?.checkVisibility || target.checkVisibility()) return;
+        this.block.classList.remove("folds");
+        target.scrollIntoView();
+      };
+      addEventListener("hashchange", unfold);
+      setTimeout(unfold);
     }
 
     // While the reader has no answer, there is nothing to see.
     offer() {
-      this.kept.set({ answer: this.way.answer });
-      this.button.disabled = !this.revealed && this.way.answer === undefined;
+      this.kept.set({ answer: this.way.answer ?? null });
+      this.ready();
+    }
+
+    ready() {
+      const { answer } = this.way;
+      this.button.disabled = !this.revealed && answer === undefined;
+      this.hint.hidden = this.revealed || answer !== OPEN || !this.hint.firstChild;
     }
 
     reveal() {
@@ -160,7 +203,7 @@
     }
 
     ask() {
-      this.kept.set({ answer: undefined, seen: undefined });
+      this.kept.set({ answer: null, seen: null });
       this.way.answer = undefined;
       this.show(false);
       this.way.node.querySelector("input")?.focus();
@@ -171,9 +214,11 @@
       this.details.hidden = !revealed;
       this.details.open = revealed;
       this.button.textContent = revealed ? say("Ask me again") : say("See");
-      this.status.textContent = revealed ? this.compared : "";
+      this.status.textContent = revealed ? this.compared : this.block.dataset.folds === undefined ? "" : say(FOLDED);
       this.way.show(this.truth, revealed);
-      this.button.disabled = !revealed && this.way.answer === undefined;
+      for (const reply of this.replies) reply.hidden = reply !== this.replyTo(this.way.answer ?? "");
+      this.block.classList.toggle("folds", !revealed && this.block.dataset.folds !== undefined);
+      this.ready();
     }
 
     // Put controls of a live figure on the page where the answer has them: "Claim=right, Step=3".

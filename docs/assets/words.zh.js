@@ -15,7 +15,12 @@ globalThis.translations = {
   "Download all": "全部下载",
   "Open files": "打开文件",
   "Start again": "重新开始",
-  "Bring mine back": "恢复我的代码",
+  "Earlier versions": "以前的版本",
+  "Take this back": "恢复这一版",
+  earlier: "更早",
+  "Another tab has changed this file at {time}. This is the newer one.": "另一个标签页在 {time} 改了这个文件。这里显示的是较新的一版。",
+  "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.":
+    "浏览器没有保存你的代码：存储空间已满，或被禁用。离开之前请下载文件。",
   "Restart Python": "重启 Python",
   "Skip to your file": "跳到你的文件",
   "What the checks say": "检查结果",
@@ -28,7 +33,9 @@ globalThis.translations = {
     "第一次按“{button}”时会下载 Python 和 NumPy，约 10 MB，只下载一次（来源：{from}）。",
   "this site": "本站",
   "Loading Python ...": "正在载入 Python……",
-  "Loading NumPy ...": "正在载入 NumPy……",
+  "Loading Python ... {got} MB are there": "正在载入 Python……已有 {got} MB",
+  "You are offline, and Python is not loaded yet. The page can be read without.":
+    "现在没有网络，Python 还没有载入。不运行代码，也可以阅读本页。",
   "Checking ...": "正在检查……",
   "Running ...": "正在运行……",
   "Still running, {line} (Stop ends it)": "还在运行，{line}（按“停止”结束）",
@@ -38,7 +45,7 @@ globalThis.translations = {
   "Ended by {error}.": "因 {error} 而中止。",
   "{passed} of {total} checks passed.": "{total} 项检查通过了 {passed} 项。",
   "The last time, {told}": "上一次：{told}",
-  "Taken in: {names}.": "已读入：{names}。",
+  "Taken in: {names}. What was there is among the earlier versions.": "已读入：{names}。原来的内容在“以前的版本”里。",
   "Python is gone, with all that was changed in it. The next run starts it anew.":
     "Python 已经关闭，其中的改动也一并清除。下次运行时会重新启动。",
   "Python could not be started ({why}).": "Python 无法启动（{why}）。",
@@ -51,8 +58,13 @@ globalThis.translations = {
   "{missing} could not be loaded, so this cannot run here.": "{missing} 无法载入，所以这里不能运行。",
   "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server, and open http://localhost:8000.":
     "以文件方式打开的页面不能运行 Python。请在这个文件夹里运行 python3 -m http.server，再打开 http://localhost:8000。",
+  "Your plot": "你的图",
+  first: "第一条",
+  second: "第二条",
+  third: "第三条",
   // Questions.
   "I do not know": "不知道",
+  "What follows is folded until you have answered.": "下文先折叠起来，答完再看。",
   See: "看答案",
   "Ask me again": "再答一次",
   "✓ true": "✓ 正确答案",

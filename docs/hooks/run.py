@@ -34,7 +34,8 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
-UNNEEDED = re.compile("/oracle/(vectors|generate)/")  # no page asks the questions of the oracle
+# No page asks the questions of the oracle, or reads its formats, or removes the package.
+UNNEEDED = re.compile(r"/oracle/(vectors|generate)/|/FORMAT\.md$|/RECORD$")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -11,6 +11,14 @@ from mkdocs.config.defaults import MkDocsConfig
 PLAIN = re.compile(r'<span class="[wn]">([^<]*)</span>')
 
 
+ANSWER = re.compile(r'(<div class="predict"(?:(?!</div>).)*?<details)>', re.DOTALL)
+
+
+def on_page_content(html: str, **_: object) -> str:
+    """Leave the answers of questions out of the search: it must not give them away."""
+    return ANSWER.sub(r"\1 data-search-exclude>", html)
+
+
 def on_post_page(output: str, **_: object) -> str:
     """Leave out white space around the text of a page, a third of it, and marks without a color."""
     begin, end = output.find("<article"), output.rfind("</article>")

@@ -33,7 +33,9 @@ def check_one_entry(sub):
         "where is f(x)? the rise of f is f(x + h) - f(x)": [42.25],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
-    Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives([6.25], slips | mistakes)
+    at_once = "one number for all of x; move one entry at a time, and fill an array like x"
+    call = Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H)
+    call.gives([6.25], slips | mistakes, evasions={at_once: 6.25})
 
 
 @builds_on(check_one_entry)

@@ -66,7 +66,11 @@ def check_the_loss(sub):
     both = AnyOf((LOSSES - top).mean(), (LOSSES + top).mean())
     added = AnyOf((log_sum + own - top).mean(), (log_sum + own).mean())
     of_mean = -np.log(np.exp(-LOSSES).mean())
+    by_columns = SCORES - SCORES.max(axis=0)
+    columns = (np.log(np.exp(by_columns).sum(axis=1)) - by_columns[[0, 1], LABELS]).mean()
     mistakes = {
+        "that is the loss of one example; take the mean over all": LOSSES[0],
+        "the largest score of each row is taken off, not that of each column: axis=1": columns,
         "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
         "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
         "the sign: -log of a probability is positive": -LOSSES.mean(),

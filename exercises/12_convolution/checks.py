@@ -24,7 +24,11 @@ def check_the_window_slides(sub):
     """One filter on one channel: each place has its weighted sum."""
     y = conv(X, W, B)
     on_zeros = AnyOf(*(conv(padded(X, *by), W, B) for by in ((0, 1), (1, 0), (1, 1))))
+    parts = [np.s_[:, :, i] for i in range(2)] + [np.s_[:, :, :, i] for i in range(2)]
     slips = {
+        "a row or a column of the filter is left out: do p and q go over all of it?": AnyOf(
+            *(y - conv(X, np.where(np.isin(W, W[part]), W, 0), 0 * B) for part in parts)
+        ),
         "where is b?": y - B,
         "b is added, not subtracted": y - 2 * B,
         "the products are added to y, not subtracted": 2 * B - y,
@@ -123,7 +127,12 @@ def check_other_sizes(sub):
     ):
         x, w, _, upstream = example(*sizes)
         first = dx_of(upstream[:1], w[:1])
+        added = AnyOf(
+            dw_of(upstream, x, w).sum(axis=1, keepdims=True) + np.zeros(w.shape),
+            dx_of(upstream, w).sum(axis=0) + np.zeros(x.shape),
+        )
         mistakes = {
+            "each channel of x has its own w, dw and dx: the channels are not added up": added,
             "every filter reads x: sum over all of them, not only the first": first,
             "that is the sum over all filters; each has its own bias": upstream.sum(),
         }

@@ -82,7 +82,9 @@ def check_the_slope_along_a_line(sub):
         "the two places are 2*h apart, not h": 2 * (-6 + H * H),
         "that is / 2 * h, which multiplies by h; add parentheses": (-6 + H * H) * H * H,
         "that is f ahead - f behind / (2*h), as / comes before -; add parentheses": no_parentheses,
-        "that is the forward difference; step to both sides": (ahead - at) / H,
+        "that is the forward difference; step to both sides": AnyOf(
+            (ahead - at) / H, (ahead - at) / (2 * H)
+        ),
         "the difference of f is not divided by anything": ahead - behind,
         "the two values of f are added; subtract one from the other": (ahead + behind) / (2 * H),
         "x moves by h times v, not by v": (np.sum((X + v) ** 3) - np.sum((X - v) ** 3)) / (2 * H),
@@ -178,8 +180,8 @@ def check_the_suspect(sub):
     found("i", sub, r, CHOSEN).gives(4, slips)
     slips = {
         "the error with its sign": -matches[4],
-        "that is the largest residual; the error is the mean of residuals times signs": AnyOf(
-            np.abs(r).max(), r[np.argmax(np.abs(r))]
+        "that is one residual; the error is the mean of residuals times signs": AnyOf(
+            np.abs(r).max(), *r
         ),
         "the mean over the lines, not the sum": AnyOf(4 * matches[4], -4 * matches[4]),
         "divided by the number of entries; the mean is over the lines": 4 * matches[4] / 6,

@@ -20,12 +20,12 @@ from judging import PRIVATE
 # By name: other files in the folder, such as an instructor's own cases, stay private.
 MODULES = (
     *("catalogue", "columns", "course", "effort", "expect", "explained", "in_notebook", "judging"),
-    *("run", "screen", "sketches", "verify"),
+    *("placed", "run", "screen", "sketches", "verify"),
 )
 UNNEEDED = ("oracle/vectors/", "oracle/generate/")  # of the package
 CHECK = (
     *("catalogue", "columns", "course", "effort", "expect", "explained", "judging"),
-    *("sketches", "screen"),
+    *("placed", "sketches", "screen"),
 )
 MESSAGES = [path.relative_to(HERE).as_posix() for path in sorted(LOCALE.glob("*.po"))]
 LEARNERS = ("README.md", "hints.md", "starter.py", "checks.py")

@@ -255,13 +255,19 @@ def watch(module_watch):
     assert module_watch.forget() == []
 
 
+# As if the question of the page were answered.
+UNFOLD = "document.querySelector('.predict.folds')?.classList.remove('folds')"
+
+
 @pytest.fixture
 def page(tab, address, watch):
-    """Return a function that opens a page of the site."""
+    """Return a function that opens a page of the site, with all that follows its question."""
     tab.set_viewport_size(WIDE)
 
-    def open_page(path):
+    def open_page(path, *, folded=False):
         tab.goto(address + path)
+        if not folded:
+            tab.evaluate(UNFOLD)
         return tab
 
     return open_page

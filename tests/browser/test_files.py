@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from .conftest import ROOT, Watch, build, node_module, numpy_of_one_line
+from .conftest import ROOT, UNFOLD, Watch, build, node_module, numpy_of_one_line
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
@@ -44,9 +44,11 @@ def test_pages_and_search_work_without_a_server_in_both_languages(context, folde
     tab.locator(".md-search-result__link").first.wait_for()
     tab.goto((folder / "stages/stage2_central.html").as_uri())
     tab.locator(".katex").first.wait_for()
+    tab.evaluate(UNFOLD)
     tab.locator(".figure-live").first.wait_for()
     tab.locator(".md-header a[hreflang=zh]").click()
     tab.wait_for_url((folder / "zh/stages/stage2_central.html").as_uri())
+    tab.evaluate(UNFOLD)
     tab.locator(".figure-live").last.wait_for()
     tab.get_by_placeholder("搜索").press_sequentially("上游梯度")
     tab.locator(".md-search-result__link[href*=central]").first.wait_for()

@@ -61,6 +61,55 @@ def test_a_question_is_answered_by_keyboard_and_then_shows_the_truth_beside_it(p
     assert not one.answer.is_visible()
 
 
+def test_what_follows_a_question_is_folded_until_it_is_answered(page):
+    tab = page("check/kinks/", folded=True)
+    one = Question(tab, "kink_claim")
+    tab.locator("#near-a-kink").wait_for()
+    assert tab.locator("#at-a-kink").is_hidden()
+    one.inputs.first.check()
+    one.button.click()
+    assert tab.locator("#at-a-kink").is_visible()
+    tab.reload()
+    assert tab.locator("#at-a-kink").is_visible()
+    one.button.click()
+    assert tab.locator("#at-a-kink").is_hidden()
+    tab.locator(".md-nav--secondary a[href='#at-a-kink']").last.click()  # who wants to go there can
+    tab.locator("#at-a-kink").wait_for()
+
+
+def test_each_choice_has_its_own_reply_and_who_does_not_know_gets_a_hint_first(page):
+    tab = page("check/kinks/")
+    one = Question(tab, "kink_claim")
+    hint = one.block.locator(".predict-hint")
+    replies = one.answer.locator("li")
+    one.inputs.last.check()
+    assert hint.inner_text().startswith("Would you refuse a claim of 1?")
+    assert one.answer.is_hidden()
+    for n, reply in enumerate(["pass: Torch", "fail: The central", None]):
+        one.inputs.nth(n).check()
+        assert hint.is_hidden()
+        one.button.click()
+        told = [one.inner_text() for one in replies.all() if one.is_visible()]
+        assert [text.startswith(reply) for text in told] == [True] * bool(reply)
+        one.button.click()
+
+
+def test_a_printed_question_does_not_print_its_answer(page):
+    tab = page("check/kinks/", folded=True)
+    one = Question(tab, "kink_claim")
+    one.inputs.first.check()
+    for _ in ("before it is answered", "and after"):
+        tab.emulate_media(media="print")
+        answers = one.block.locator("details, .predict-hint, .predict-mark, .predict-status")
+        printed = [
+            tab.locator("#at-a-kink").is_visible(),
+            any(a.is_visible() for a in answers.all()),
+        ]
+        tab.emulate_media(media="screen")
+        assert printed == [True, False]
+        one.button.click()
+
+
 def test_an_answer_in_words_stays_and_its_reveal_is_that_of_the_instructor(page):
     tab = page("exercises/07_softmax/")
     for name, words in (
@@ -97,7 +146,7 @@ def test_on_a_phone_a_question_fits_and_can_be_touched(page):
         assert box["x"] + box["width"] <= NARROW["width"]
     assert Question(tab, "02_central").inputs.bounding_box()["height"] >= 44
     tab.goto(tab.url.replace("02_central", "01_forward"))
-    rows = tab.locator(".predict-options > div")
+    rows = tab.locator(".predict-options label")
     assert min(row.bounding_box()["height"] for row in rows.all()) >= 44
     tab.set_viewport_size(WIDE)
 
@@ -122,3 +171,10 @@ def test_without_scripts_a_question_and_its_answer_can_be_read(chromium, address
         assert one.block.locator("li").all_inner_texts()[2] == "0"
         one.answer.locator("summary").click()
         assert one.answer.locator("strong").is_visible()
+
+
+def test_the_search_finds_questions_and_no_answers(site):
+    index = (site / "search" / "search_index.json").read_text(encoding="utf-8")
+    assert "What should a check answer?" in index
+    assert "no measurement confirms it" not in index
+    assert "in good company" not in index

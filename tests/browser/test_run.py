@@ -8,11 +8,12 @@ import pytest
 import gradcheck_ref
 
 from .another_python import play_pyodide
+from .axe import faults_of
 from .conftest import Watch, node_module, route_numpy_of_one_line
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
-A_PAGE = "check/kinks/"  # any page with a few examples
+A_PAGE = "check/your_function/"  # any page with a few examples, and no question
 
 
 class Example:
@@ -214,3 +215,59 @@ def test_files_are_fetched_on_run_and_failed_ones_again(context, address, tmp_pa
     context.unroute("**/pyodide/**")
     play_pyodide(context, tmp_path)
     assert first.write("print(1)").run() == "1\n"
+
+
+def test_while_python_loads_it_says_how_much_is_there(context, address):
+    node_module("pyodide")
+    tab = context.new_page()
+    tab.goto(address + A_PAGE)
+    first = Example(tab, 0)
+    first.write("print(1)")
+    tab.evaluate(
+        """() => {
+          window.told = [];
+          const one = document.querySelector(".run-status");
+          new MutationObserver(() => told.push(one.innerText)).observe(one, {childList: true});
+        }"""
+    )
+    first.run()
+    got = [
+        float(m[1])
+        for m in map(re.compile(r"(\S+) MB are there").search, tab.evaluate("told"))
+        if m
+    ]
+    assert len(got) > 3
+    assert got == sorted(got)
+    assert 5 < got[-1] < 20
+
+
+def test_without_a_network_it_says_so_at_once(context, address):
+    tab = context.new_page()
+    tab.goto(address + A_PAGE)
+    context.set_offline(True)
+    first = Example(tab, 0)
+    first.button.click()
+    first.said("You are offline, and Python is not loaded yet.")
+    context.set_offline(False)
+
+
+def test_a_module_that_is_misspelt_is_named(example):
+    said = example(0).write("import mathh").run(until="Ended by ModuleNotFoundError.")
+    assert said.endswith("Did you mean math?\n")
+
+
+def test_plot_draws_lines_until_the_next_run(example):
+    first = example(0).write(
+        "x = [10.0**-k for k in range(1, 9)]\n"
+        "plot(x, [h * h for h in x], [1e-16 / h for h in x], log='xy', names=['truncation'])"
+    )
+    first.run()
+    picture = first.tab.locator(".own-picture")
+    assert picture.locator("polyline").count() == 2
+    assert min(line.bounding_box()["width"] for line in picture.locator("polyline").all()) > 100
+    assert picture.locator(".figure-key").all_inner_texts() == ["truncation", "second"]
+    assert faults_of(first.tab) == []
+    first.code.press("Control+a")
+    first.tab.keyboard.insert_text("print(1)")
+    first.run()
+    assert picture.count() == 0

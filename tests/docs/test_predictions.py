@@ -33,8 +33,9 @@ SOURCES = [*sorted(ENGLISH - {RECIPE}), *ROOT.glob("exercises/*/README.md")]
 BLOCK = re.compile(
     r'^<div class="predict" data-name="(?P<name>\w+)"(?P<more>[^>\n]*) markdown="1">\n\n'
     r"(?P<question>(?:(?!- |<).+\n)+)\n(?P<options>(?:- .+\n)*)\n?"
-    r'<details markdown="1">\n<summary>Answer</summary>\n\n'
-    r"(?P<answer>(?:(?!</details>).*\n)+)</details>\n</div>$",
+    r'<details markdown="1">\n<summary>(?:Answer|答案)</summary>\n\n'
+    r"(?P<answer>(?:(?!</details>|- ).*\n)+)"
+    r"(?P<replies>(?:(?!</details>).*\n)*)</details>\n</div>$",
     re.MULTILINE,
 )
 BLOCKS = [block for path in SOURCES for block in BLOCK.finditer(path.read_text("utf-8"))]
@@ -69,6 +70,28 @@ def test_the_true_answer_is_one_of_the_options_or_on_the_scale(block):
     else:
         low, high = re.search(r'data-from="(\S+)" data-to="(\S+)"', block["more"]).groups()
         assert float(low) < float(true) < float(high)
+
+
+@pytest.mark.parametrize(
+    ("paths", "unknown", "colon"),
+    [
+        pytest.param(SOURCES, "I do not know", ": ", id="en"),
+        pytest.param(sorted(ROOT.glob("docs/zh/**/*.md")), "不知道", "：", id="zh"),
+    ],
+)
+def test_each_wrong_choice_has_its_own_reply_and_who_does_not_know_a_hint(paths, unknown, colon):
+    found = 0
+    for block in (block for path in paths for block in BLOCK.finditer(path.read_text("utf-8"))):
+        options, named = options_of(block), []
+        if options:
+            right = re.search(r"\*\*(.+?)[.。]?\*\*", block["answer"])[1]
+            named = [*(option for option in options if option != right), unknown]
+        replies = re.findall(r"^- (.+(?:\n  .+)*)$", block["replies"], re.MULTILINE)
+        assert len(replies) == len(named), block["name"]
+        for name, reply in zip(named, replies, strict=True):
+            assert reply.startswith(name + colon)
+            found += 1
+    assert found > 50
 
 
 @pytest.mark.parametrize("exercise", COURSE.everything, ids=lambda exercise: exercise.name)
@@ -126,6 +149,36 @@ def ask_home_long_step():
     bar = 2 * abs(slope(h) - slope(h / 2))
     assert abs(3 * x * x - 3 - slope(h)) <= bar
     return "unsure" if bar > 0.01 * abs(slope(h)) else "pass"
+
+
+@asked
+def ask_five_minutes_line():
+    names = examples_of("docs/check/five_minutes.md", most=1)
+    loss, w, gradient = names["loss"], names["w"], names["gradient"]
+    assert verdict(check_gradient(loss, w, lambda w: gradient(w) + 0.1 * w)) == "pass"
+    off = check_gradient(loss, w, gradient).to_dict(entries=True)["pairs"]
+    (ratios,) = [np.divide(one["analytic"], one["numeric"]) for one in off]
+    assert np.all(abs(ratios - 1) < 0.05)
+    return "the line with `return` is wrong"
+
+
+@asked
+def ask_low_precision_curve():
+    """By how many times the residuals of the layer on the page grow, from steps short to long."""
+    names = examples_of("docs/check/in_low_precision.md", most=1)
+    layer, vjp, W, x, bfloat16 = (names[name] for name in ("layer", "vjp", "W", "x", "bfloat16"))
+
+    def residuals(factor, h):
+        rng, found = np.random.default_rng(1), []
+        for _ in range(100):
+            v, u = rng.normal(size=W.shape), rng.normal(size=x.shape)
+            ahead, behind = bfloat16(W + h * v), bfloat16(W - h * v)
+            rise = np.sum(u * (layer(ahead) - layer(behind)))
+            found.append((np.sum(factor * vjp(u) * (ahead - behind)) - rise) / (2 * h))
+        return np.sqrt(np.mean(np.square(found)))
+
+    grown = [residuals(1.05, h) / residuals(1.0, h) for h in (1 / 512, 1 / 16, 1)]
+    return ["the left part", "the middle", "the right part"][np.argmax(grown)]
 
 
 @asked

@@ -180,6 +180,22 @@ def test_only_the_last_example_prints_and_it_knows_the_names_above():
     assert run("print('a' in globals(), __name__)") == (["False __main__"], "", "")
 
 
+def test_plot_keeps_the_points_that_can_be_drawn_and_the_range_of_both_axes():
+    driver = loaded("assets/run/driver.py")
+    driver.plot([1.0, 2.0, 3.0], [1.0, float("nan"), 0.0], [5.0, 5.0, 5.0], names=["mine"])
+    driver.plot([0.0, 2.0], [1.0, 1.0], log="x")
+    two, level = json.loads(driver.drawn())
+    assert [one.get("name") for one in two["series"]] == ["mine", None]
+    assert [one["points"] for one in two["series"]] == [[[1, 1], [3, 0]], [[1, 5], [2, 5], [3, 5]]]
+    assert two["up"] == {"label": "y", "from": 0.0, "to": 5.0, "log": False}
+    assert level["series"][0]["points"] == [[2, 1]]
+    assert level["up"]["from"] < 1 < level["up"]["to"]
+    assert json.loads(driver.drawn()) == []
+    for lines in ((), ([1.0],) * 4):
+        with pytest.raises(ValueError, match="one to 3 lines"):
+            driver.plot([1.0], *lines)
+
+
 ERRORS = {
     "an error": (["1 / 0"], "<example 1 on this page>", "ZeroDivisionError: division by zero", ""),
     "a slip": (["1", "1 +"], "<example 2 on this page>", "SyntaxError: invalid syntax", ""),

@@ -17,7 +17,6 @@ from expect import (
     looks_like,
     plain,
     shown,
-    where_wrong,
 )
 
 RIGHT = np.array([[1.0, -2.0, 4.0], [0.5, 8.0, -3.0]])
@@ -55,16 +54,6 @@ RELU = course.read_course().find("06")
 def test_a_wrong_answer_is_recognized_by_its_numbers(got, right, says):
     assert looks_like(got, right).startswith(says) or says in looks_like(got, right)
     assert bool(looks_like(got, right)) == bool(says)
-
-
-def test_places_are_told_where_some_entries_are_right():
-    got = RIGHT.copy()
-    got[1, 1] = 0
-    assert where_wrong(got, RIGHT) == "wrong at [1, 1]; right elsewhere"
-    got[0] = 7
-    assert where_wrong(got, RIGHT).endswith("[0, 2], and 1 more; right elsewhere")
-    for not_so in (RIGHT, RIGHT + 1, RIGHT.T, "words", None):
-        assert where_wrong(not_so, RIGHT) == ""
 
 
 @pytest.mark.parametrize(

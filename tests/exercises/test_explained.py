@@ -42,6 +42,12 @@ np.add(np.arange(2), 0.5, out=np.arange(2)) | use dtype=float
 np.ldexp(np.arange(2), V) | are its arguments in the right order?
 [1] - [1] | make arrays of them
 None + V | something here is None
+__import__("nump") | did you mean numpy?
+__import__("maths") | did you mean math?
+__import__("sklearn_extra") | put your own code into this file
+(lambda a, b: a)(1) | does it have the default of the starter?
+(lambda f: f(f))(lambda f: f(f)) | a function calls itself without an end
+(_ for _ in ()).throw(OSError(29, "I/O error")) | write the value in place of input()
 """
 
 
@@ -62,6 +68,20 @@ def test_an_error_of_numpy_is_translated(row):
     assert says in look
     assert found["at"].startswith("line 1: x = ")
     assert "gufunc" not in what
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("if 1:\n\tx = 1\n        y = 2\n", "some lines begin with tabs and others with spaces"),
+        ("x = 1 +\u00a02\n", "a no-break space, as web pages have it"),
+    ],
+    ids=["tabs", "no-break space"],
+)
+def test_a_file_that_is_no_python_is_explained(source, says):
+    with pytest.raises(SyntaxError) as error:
+        compile(source, "/nowhere/learner.py", "exec")
+    assert says in next(look_at(message_of(error.value), "", ""))
 
 
 def test_an_error_that_is_plain_already_has_no_translation():

@@ -1,6 +1,7 @@
 """Runs the examples of a page, and checks exercises, in the reader's browser (see worker.js)."""
 
 import contextlib
+import difflib
 import importlib
 import io
 import json
@@ -11,8 +12,14 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+MOST_LINES = 3  # that are told apart by their color and their dashes
+DRAWN: list[dict[str, Any]] = []
+KNOWN = ("numpy", "gradcheck_ref", *sys.stdlib_module_names)
 
 
 class Silence(io.TextIOBase):
@@ -38,7 +45,8 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
     missing : str
         The module that was not there, if that is what ended them.
     """
-    names = {"__name__": "__main__"}
+    names = {"__name__": "__main__", "plot": plot}
+    DRAWN.clear()
     for number, source in enumerate(sources, 1):
         name = f"<example {number} on this page>"
         lines = source.splitlines(keepends=True)
@@ -52,11 +60,49 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             own, error.__traceback__ = error.__traceback__, None
             traceback.print_exception(error.with_traceback(own.tb_next))
             missing = error.name if isinstance(error, ModuleNotFoundError) else None
+            if missing and missing not in KNOWN:
+                for near in difflib.get_close_matches(missing, KNOWN, 1):
+                    print(f"Did you mean {near}?")
+                    missing = None
             return type(error).__name__, missing or ""
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
     return "", ""
+
+
+def plot(
+    x: Sequence[float], *ys: Sequence[float], log: str = "", names: Sequence[str] = ()
+) -> None:
+    """Draw up to three lines over ``x`` below the code; ``log`` is "x", "y" or "xy"."""
+    if not 1 <= len(ys) <= MOST_LINES:
+        raise ValueError(f"plot(x, y) draws one to {MOST_LINES} lines over x; here are {len(ys)}")
+
+    def shown(*point: float) -> bool:
+        return all(
+            isfinite(z) and (z > 0 or way not in log) for z, way in zip(point, "xy", strict=True)
+        )
+
+    lines = [[(float(a), float(b)) for a, b in zip(x, y, strict=True)] for y in ys]
+    lines = [[point for point in line if shown(*point)] for line in lines]
+
+    def axis(k: int) -> dict[str, Any]:
+        values = [point[k] for line in lines for point in line] or [1.0]
+        low, high = min(values), max(values)
+        room = 0.0 if low < high else abs(low) / 2 or 1.0  # a line that is level
+        return {"label": "xy"[k], "from": low - room, "to": high + room, "log": "xy"[k] in log}
+
+    series: list[dict[str, Any]] = [{"points": line} for line in lines]
+    for one, name in zip(series, names, strict=False):
+        one["name"] = name
+    DRAWN.append({"across": axis(0), "up": axis(1), "series": series})
+
+
+def drawn() -> str:
+    """Return what ``plot`` has drawn since the last time, as JSON, and forget it."""
+    pictures = json.dumps(DRAWN)
+    DRAWN.clear()
+    return pictures
 
 
 def tell_what_runs(tell: Callable[[str], None]) -> None:

@@ -1,77 +1,7 @@
-// Code on a page that can be edited: Tab indents, Escape leaves. The edited text is kept in this
-// browser, and nowhere else, until the original changes or the reader restores it.
+// Code on a page that can be edited: Tab indents, Escape leaves. The edited text is kept (kept.js), until the
+// original changes or the reader restores it.
 
 "use strict";
-
-// A text in the browser's storage, with the original that it was made from.
-class Kept {
-  constructor(name, original, pathname = location.pathname) {
-    this.key = Kept.key(pathname, name);
-    this.original = original;
-    this.hash = Kept.hash(original);
-    const { hash, ...state } = Kept.of(pathname, name);
-    // An example that has changed counts, and what was written can be had by `swap`. In an exercise the
-    // reader's file counts.
-    const same = hash === this.hash || name === "exercise";
-    this.state = same ? state : { before: state.text ?? state.before };
-  }
-
-  // The exercise that a page is about.
-  static exercise = (pathname) => /exercises\/(\d\d_\w+)/.exec(pathname)?.[1];
-
-  // Every version of the site has an address of its own, and the same exercises.
-  static key = (pathname, name) => `gradcheck_ref ${Kept.exercise(pathname) ?? pathname} ${name}`;
-
-  // The text that another page has kept under a name.
-  static of(pathname, name) {
-    try {
-      return JSON.parse(localStorage.getItem(Kept.key(pathname, name))) ?? {};
-    } catch {
-      return {}; // No storage, or it holds something else: then nothing is kept.
-    }
-  }
-
-  // The text kept under the address of a page, of the newest version first. It stays there for old versions.
-  static carryOver() {
-    try {
-      for (const old of Object.keys(localStorage).sort().reverse()) {
-        const [, pathname, name] = /^gradcheck_ref (\S*\/\S*) (.+)/.exec(old) ?? [];
-        if (!Kept.exercise(pathname)) continue;
-        localStorage[Kept.key(pathname, name)] ??= localStorage[old];
-      }
-    } catch {
-      // As above.
-    }
-  }
-
-  // FNV-1a, of 32 bits.
-  static hash(text) {
-    let hash = 0x811c9dc5;
-    for (const unit of text) hash = Math.imul(hash ^ unit.codePointAt(0), 0x01000193);
-    return hash >>> 0;
-  }
-
-  get text() {
-    return this.state.text ?? this.original;
-  }
-
-  // Change the kept text; without any text of the reader, keep nothing.
-  set(changes) {
-    this.state = { ...this.state, ...changes };
-    if (this.state.text === this.original) delete this.state.text;
-    try {
-      if (Object.values(this.state).every((value) => value === undefined)) {
-        localStorage.removeItem(this.key);
-      } else {
-        localStorage.setItem(this.key, JSON.stringify({ ...this.state, hash: this.hash }));
-      }
-    } catch {
-      // As above.
-    }
-  }
-}
-
-Kept.carryOver();
 
 // The text of a node, and its parts as ranges: a browser may keep it in several pieces.
 class Plain {
@@ -181,7 +111,7 @@ class Editor {
   end() {
     this.open = false;
     this.show(this.kept.original);
-    this.kept.set({ text: undefined });
+    this.kept.set({ text: null });
     this.code.contentEditable = "false";
     for (const key of ["role", "aria-multiline", "aria-label", "autocapitalize"]) {
       this.code.removeAttribute(key);
@@ -216,16 +146,11 @@ class Editor {
     this.numbers.textContent = Array.from({ length }, (_, i) => i + 1).join("\n");
   }
 
-  // Restore the original, and put away the edited text; or, if there is nothing to put away, bring the
-  // edited text back.
-  swap() {
-    const back = !this.edited;
-    this.show(back ? this.kept.state.before : this.kept.original);
-    this.kept.set(
-      back
-        ? { text: this.kept.state.before, before: undefined }
-        : { text: undefined, before: this.kept.text },
-    );
+  // Put another text in the place of this one, which becomes an earlier text.
+  replace(text) {
+    this.kept.remember();
+    this.kept.set({ text });
+    this.show(this.kept.text);
     this.changed();
   }
 

@@ -15,21 +15,6 @@
     setTimeout(() => URL.revokeObjectURL(href), 10_000);
   }
 
-  // The reader's files of all exercises, by the name of the exercise.
-  function written() {
-    const files = {};
-    try {
-      for (const key of Object.keys(localStorage)) {
-        const [, exercise] = /^gradcheck_ref (\d\d_\w+) exercise$/.exec(key) ?? [];
-        const text = exercise && JSON.parse(localStorage[key]).text;
-        if (text) files[exercise] = text;
-      }
-    } catch {
-      // No storage, or it holds something else: then there is only this page.
-    }
-    return files;
-  }
-
   // CRC-32, as in zip files.
   function checksum(bytes) {
     let sum = -1;
@@ -78,6 +63,17 @@
     });
   }
 
+  // When something was written: for the reader, and for the name of a file. Nobody knows of older pages.
+  const LONG = { dateStyle: "medium", timeStyle: "medium" };
+  const time = (at) => (at ? new Date(at).toLocaleString(document.documentElement.lang, LONG) : say("earlier"));
+
+  function stamp(at) {
+    const local = new Date(at - 60_000 * new Date(at).getTimezoneOffset());
+    return local.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", ".");
+  }
+
+  const REFUSED =
+    "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.";
   const GONE = "Python is gone, with all that was changed in it. The next run starts it anew.";
 
   class Exercise extends Runnable {
@@ -96,18 +92,26 @@
       this.button(say("Open files"), () => this.chooser.click());
       this.chooser = element("input", { type: "file", accept: ".py", multiple: true, hidden: true });
       this.chooser.addEventListener("change", () => this.take(this.chooser.files));
-      this.again = this.button(say("Start again"), () => this.editor.swap());
+      this.again = this.button(say("Start again"), () => this.editor.replace(this.editor.kept.original));
       this.button(say("Restart Python"), () => this.restart());
       this.bar.append(this.chooser, this.status);
       this.report = element("pre", { className: "run-output run-report", tabIndex: 0, hidden: true });
       this.report.setAttribute("aria-label", say("What the checks say"));
       this.report.setAttribute("role", "region");
       this.output.before(this.report);
+      this.refused = element("p", { className: "kept-refused", role: "alert", hidden: true });
+      const summary = element("summary", { textContent: say("Earlier versions") });
+      this.earlier = element("details", { className: "earlier" }, summary);
+      this.earlier.addEventListener("toggle", () => this.list());
+      this.bar.after(this.refused);
+      block.append(this.earlier);
+      addEventListener("refused", () => this.offer());
       this.output.setAttribute("aria-label", say("What your file prints"));
       this.skip();
       this.editor.numbered();
       this.editor.begin();
       this.editor.changed = () => this.offer();
+      this.editor.kept.heard = (other) => this.heard(other);
       this.offer();
       const { checks } = this.editor.kept.state;
       if (checks) this.status.textContent = say("The last time, {told}", { told: this.told(checks) });
@@ -120,15 +124,16 @@
 
     begins() {
       this.report.hidden = true;
-      this.picture?.remove();
     }
 
     checked({ checks, report, picture }) {
       this.editor.kept.set({ checks });
+      this.editor.kept.remember(checks);
+      this.offer();
       this.report.replaceChildren(...coloured(report));
       this.report.hidden = false;
-      this.picture = picture && drawPicture(picture);
-      if (picture) this.output.after(this.picture);
+      this.pictures = picture ? [drawPicture(picture)] : [];
+      this.output.after(...this.pictures);
       return this.told(checks);
     }
 
@@ -156,22 +161,54 @@
       return Math.floor((this.block.clientWidth - 3 * parseFloat(paddingLeft)) / parseFloat(fontSize) / 0.61);
     }
 
-    // To start again puts the text away: until something else is written, the button brings it
-    // back.
+    // What another tab has done with this exercise.
+    heard(other) {
+      const { editor } = this;
+      if (editor.source !== editor.kept.text) editor.show(editor.kept.text);
+      const when = { time: time(editor.kept.state.written) };
+      if (other) this.status.textContent = say("Another tab has changed this file at {time}. This is the newer one.", when);
+      this.offer();
+      this.unfold();
+    }
+
     offer() {
       const { edited, kept } = this.editor;
-      this.again.textContent = edited || kept.state.before === undefined ? say("Start again") : say("Bring mine back");
-      this.again.disabled = !edited && kept.state.before === undefined;
+      this.again.disabled = !edited;
+      this.earlier.hidden = !kept.state.earlier;
+      this.list();
+      this.refused.hidden = !storage.refused.has(kept.key);
+      this.refused.textContent = this.refused.hidden ? "" : say(REFUSED);
+    }
+
+    // The earlier texts, the last one first, each folded: to look at, and to take back.
+    list() {
+      if (!this.earlier.open) return;
+      const shown = (this.editor.kept.state.earlier ?? []).toReversed().map(({ text, at, checks }) => {
+        const back = element("button", { type: "button", className: "run-button", textContent: say("Take this back") });
+        back.addEventListener("click", () => this.editor.replace(text));
+        const told = [time(at), checks && this.told(checks)].filter(Boolean).join(say(", "));
+        const summary = element("summary", { textContent: told });
+        return element("details", {}, summary, element("pre", { textContent: text, tabIndex: 0 }), back);
+      });
+      this.earlier.replaceChildren(this.earlier.firstElementChild, ...shown);
     }
 
     // This file as it is now, and the files of other pages.
     get files() {
-      return { ...written(), [this.name]: this.editor.source };
+      const written = Object.entries(Kept.exercises()).map(([name, { text }]) => [name, text]);
+      const others = written.filter(([, text]) => text != null);
+      return { ...Object.fromEntries(others), [this.name]: this.editor.source };
     }
 
     saveAll() {
-      const { files } = this;
-      save("work.zip", zip(Object.fromEntries(Object.entries(files).map(([name, text]) => [`${name}.py`, text]))));
+      const files = Object.entries(this.files).map(([name, text]) => [`${name}.py`, text]);
+      for (const [name, { earlier = [] }] of Object.entries(Kept.exercises())) {
+        for (const [i, { text, at, checks }] of earlier.entries()) {
+          const points = checks ? `, ${checks.join(" of ")}` : "";
+          files.push([`earlier/${name}/${i + 1}, ${stamp(at)}${points}.py`, text]);
+        }
+      }
+      save("work.zip", zip(Object.fromEntries(files)));
     }
 
     // A file with the name of another exercise goes there; any other file goes here.
@@ -180,26 +217,29 @@
       for (const file of files) {
         const name = /^\d\d_[a-z_]*[a-z]/.exec(file.name)?.[0] ?? this.name;
         const text = (await file.text()).replaceAll("\r\n", "\n");
+        const there = name === this.name ? this.editor.kept : new Kept("exercise", "", `/exercises/${name}/`);
+        there.remember();
         if (name === this.name) this.editor.take(text);
-        else new Kept("exercise", "", `/exercises/${name}/`).set({ text, checks: undefined });
+        else there.set({ text, checks: null });
         taken.push(name);
       }
       this.chooser.value = ""; // so that the same file can be chosen again
-      this.status.textContent = say("Taken in: {names}.", { names: taken.join(", ") });
+      const names = taken.join(say(", "));
+      this.status.textContent = say("Taken in: {names}. What was there is among the earlier versions.", { names });
     }
 
     // A hint appears once the one before it has been opened.
     hints(all) {
       const { kept } = this.editor;
       const opened = () => kept.state.hints ?? 0;
-      const show = () => all.forEach((hint, i) => (hint.hidden = i > opened()));
+      this.unfold = () => all.forEach((hint, i) => (hint.hidden = i > opened()));
       all.forEach((hint, i) =>
         hint.addEventListener("toggle", () => {
           if (hint.open && i >= opened()) kept.set({ hints: i + 1 });
-          show();
+          this.unfold();
         }),
       );
-      show();
+      this.unfold();
     }
   }
 
@@ -208,7 +248,7 @@
   // The progress, next to the names of the exercises in the navigation.
   function progress(body) {
     for (const link of body.querySelectorAll(".md-nav--primary a.md-nav__link:not([href*='#'])")) {
-      const { checks } = Kept.of(link.pathname, "exercise");
+      const { checks } = storage.get(Kept.key(link.pathname, "exercise"));
       if (checks) link.append(element("small", { textContent: ` ${checks.join("/")}` }));
     }
   }

@@ -10,6 +10,8 @@ const running = (() => {
   const FROM_A_FILE =
     "A page that was opened as a file cannot run Python. Serve the folder, with python3 -m http.server, and open http://localhost:8000.";
 
+  const OFFLINE = "You are offline, and Python is not loaded yet. The page can be read without."; // also in worker.js
+
   const here = new URL(".", document.currentScript.src);
   const site = new URL("../../", here).href; // of this version
 
@@ -39,7 +41,9 @@ const running = (() => {
       const hear = { ...on, failed };
       this.worker.onmessage = ({ data }) => Object.keys(data).forEach((key) => hear[key]?.(data[key]));
       this.worker.onerror = ({ message }) =>
-        failed(["Python could not be started ({why}).", { why: message || say("the browser does not say why") }]);
+        navigator.onLine
+          ? failed(["Python could not be started ({why}).", { why: message || say("the browser does not say why") }])
+          : failed([OFFLINE]);
       this.worker.postMessage(task);
     }
 
@@ -90,6 +94,7 @@ const running = (() => {
         return;
       }
       this.output.textContent = this.status.textContent = "";
+      for (const picture of this.pictures ?? []) picture.remove();
       this.begins?.();
       this.show(button);
       let result = "";
@@ -99,6 +104,7 @@ const running = (() => {
           this.output.hidden = false;
           this.output.append(text);
         },
+        drawn: (pictures) => this.output.after(...(this.pictures = pictures.map(drawPicture))),
         checked: (checks) => (result = this.checked(checks)),
         done: (words) => {
           const printed = this.output.hidden ? say("Done; nothing printed.") : say("Done.");
@@ -133,7 +139,16 @@ const running = (() => {
       this.runButton(say("Run"), () => ({ sources: this.page.upTo(this) }));
       this.edits = this.button(say("Edit"), () => (this.editor.open ? this.reset() : this.edit()));
       this.bar.append(this.status);
-      if (this.editor.kept.state.text !== undefined) this.begin();
+      this.editor.kept.heard = () => this.begun();
+      this.begun();
+    }
+
+    // Show the reader's text, if there is one.
+    begun() {
+      const { editor } = this;
+      if (editor.kept.state.text == null) return;
+      if (!editor.open) this.begin();
+      else if (editor.source !== editor.kept.text) editor.show(editor.kept.text);
     }
 
     begin() {

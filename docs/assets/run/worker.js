@@ -3,8 +3,8 @@
 // In:  { pyodide, package } once, then any number of tasks: { sources }, the examples to run,
 //      or { exercise, archives, columns, language }, to check; with { files }, what the reader wrote in
 //      exercises.
-// Out: { doing } while it goes on, { text } for what is printed, { checked }, what the checks say (see
-//      exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
+// Out: { doing } while it goes on, { text } for what is printed, { drawn }, what `plot` was given,
+//      { checked }, what the checks say (see exercises/in_page.py), and in the end { done }, a last sentence or "". If Python does not load or
 //      has ended: { failed }, a sentence. Sentences are for `say` (words.js): [text, what stands in it].
 
 const PLACE = "/page"; // on Python's path by its full name: the working folder may change
@@ -64,16 +64,38 @@ async function bytesOf(url) {
   return response.arrayBuffer();
 }
 
+// Have each fetch tell the page how much is there.
+function countFetched() {
+  const fetched = fetch;
+  let [bytes, told] = [0, 0];
+  globalThis.fetch = async (...asked) => {
+    const { body, headers, status, statusText } = await fetched(...asked);
+    const counted = new TransformStream({
+      transform(chunk, out) {
+        bytes += chunk.length;
+        if (bytes - told > 1e5) {
+          told = bytes;
+          postMessage({ doing: ["Loading Python ... {got} MB are there", { got: (bytes / 1e6).toFixed(1) }] });
+        }
+        out.enqueue(chunk);
+      },
+    });
+    return new Response(body?.pipeThrough(counted), { headers, status, statusText });
+  };
+  return () => (globalThis.fetch = fetched);
+}
+
 async function start(place) {
+  const stopCounting = countFetched();
   postMessage({ doing: ["Loading Python ..."] });
   const { loadPyodide } = await import(`${place.pyodide}pyodide.mjs`);
   const pyodide = await loadPyodide({ indexURL: place.pyodide });
   pyodide.setStdout(writer());
   pyodide.setStderr(writer());
   pyodide.setStdin({ error: true });
-  postMessage({ doing: ["Loading NumPy ..."] });
   // Without NumPy, plain Python still runs; an example that needs NumPy says so when it runs.
   await pyodide.loadPackage("numpy", { messageCallback() {}, errorCallback() {} }).catch(() => {});
+  stopCounting();
   pyodide.unpackArchive(await bytesOf(place.package), "wheel", { extractDir: PLACE });
   const source = await bytesOf(new URL("driver.py", import.meta.url));
   pyodide.FS.writeFile(`${PLACE}/driver.py`, new Uint8Array(source));
@@ -88,7 +110,11 @@ async function start(place) {
 async function done({ pyodide, driver, archives }, task) {
   if (task.files) driver.write("/course", pyodide.toPy(task.files));
   told = Date.now();
-  if (task.sources) return driver.run(task.sources).toJs();
+  if (task.sources) {
+    const ended = driver.run(task.sources).toJs();
+    postMessage({ drawn: JSON.parse(driver.drawn()) });
+    return ended;
+  }
   for (const archive of task.archives) {
     if (!archives.has(archive)) archives.set(archive, await bytesOf(archive));
     // Each time: another exercise may have been here meanwhile.
@@ -107,6 +133,9 @@ async function run(task) {
     ready = await python;
   } catch (error) {
     const why = error.message;
+    if (!navigator.onLine) {
+      return { failed: ["You are offline, and Python is not loaded yet. The page can be read without."] };
+    }
     return { failed: ["Python could not be loaded ({why}). The page can be read without.", { why }] };
   }
   postMessage({ doing: ["Running ..."] });
