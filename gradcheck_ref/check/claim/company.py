@@ -17,6 +17,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
+from gradcheck_ref.check.draws import seed_of
 
 # A wrong address is off by the size of the gradient. Another layout rounds in another order: in 16
 # bits that was up to 10 eps of the largest entry, and attention that JAX computes in float32 inside
@@ -175,9 +176,8 @@ class Arrays:
         ask = claims.ask
         self.claims, self.inputs, self.outputs = claims, ask.inputs, ask.outputs
         self.tolerance = tolerance(ask.precision, change)
-        w = np.where(
-            np.isfinite(ask.here), np.random.default_rng(seed).normal(size=ask.here.size), 0
-        )
+        rng = np.random.default_rng(seed_of(seed, "company"))
+        w = np.where(np.isfinite(ask.here), rng.normal(size=ask.here.size), 0)
         self.u = w if ask.mix is None else w @ ask.mix
         self.base = self.gradient()
         self.scale = max(size_of([self.base]), ALL_ROUNDING * size_of([ask.here]))
