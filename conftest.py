@@ -7,8 +7,8 @@ A fence on a page is run, in page order and with one namespace per page, if it i
   must print nothing;
 - ``pycon``: a session with ``>>>``, compared line by line.
 
-A fence that imports a missing framework is skipped, with its name: torch, triton, jax, tvm,
-warp, dask.
+A fence that imports a missing framework, or whose page begins so, is skipped, with its name: torch,
+triton, jax, tvm, warp, dask.
 A fence that holds a snippet (``--8<--``) shows a file that is tested elsewhere, and is not run.
 """
 
@@ -202,8 +202,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip an example that imports a missing framework, with its name."""
+    """Skip an example that imports a missing framework, or whose page begins so, with its name."""
     skip_without_frameworks(source_of(item))
+    if isinstance(item, SybilItem) and (first := FENCE.search(item.example.document.text)):
+        skip_without_frameworks(lines_of(first))
 
 
 def skip_without_frameworks(source: str) -> None:

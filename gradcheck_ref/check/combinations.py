@@ -46,7 +46,7 @@ def too_many(ask: Ask) -> bool:
 def combined(noise: Noise) -> Noise:
     """Replace the outputs by random combinations of them: each is measured in its own unit."""
     ask, outputs = noise.ask, noise.ask.here.size
-    line = Line(ask.inputs, 0, ask.inputs.size, seed_of(noise.seed, "unit of outputs"))
+    line = Line(ask.inputs, 0, ask.inputs.size, seed_of(noise.seed, "outputs"))
     ask.try_many(line)
     if outputs <= LINES:
         return _mixed(noise, np.eye(outputs))

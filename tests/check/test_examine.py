@@ -136,7 +136,7 @@ def test_a_function_that_computes_in_float32_and_does_not_say_so_gets_a_note(giv
         return given(np.sum(np.sin(np.float32(x)) * weights, dtype=np.float32))
 
     claim = np.cos(x) * weights * (np.arange(5) < 5 - wrong)
-    report = check_gradient(f, x.astype(given), claim)
+    report = check_gradient(f, x.astype(given), claim, seed=1)
     note = "all values of f are float32 numbers"
     assert (report.verdict, note in str(report.notes)) == (
         ("fail", given is np.float64) if wrong else ("pass", False)
