@@ -1,4 +1,4 @@
-"""The seed of each random draw: every one has a name of its own, so no two share their numbers."""
+"""The seed of each random draw: each has a name of its own, so that no two share their numbers."""
 
 from zlib import crc32
 
@@ -13,7 +13,7 @@ def seed_of(seed: int, name: str, *numbers: int) -> tuple[int, ...]:
     name : str
         Such as "lines" or "pilots".
     numbers : int
-        Which of several.
+        Which of several. What belongs together, such as signs and lengths of one line, adds more.
     """
     # NumPy takes a 0 at the end for nothing: without the 1, (7, 0) and (7,) are one seed.
     return seed, crc32(name.encode()), *numbers, 1

@@ -47,7 +47,7 @@ def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) 
     """
     with asking(f, inputs, knobs, product.pairs) as ask:
         question = _question(ask, product, knobs)
-        findings = by_output(explore(question), ask)
+        findings = by_output(explore(question), ask)  # measured, and judged by `judge.rule`
         _ask_again(question, product, knobs.nondet_tol)
         findings = weigh_doubts(question, findings)
         results = results_of(question, findings)

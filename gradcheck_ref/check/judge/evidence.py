@@ -151,7 +151,7 @@ class Evidence:
         return self.witnesses.take(self.ruling.chosen)
 
     def given(self, **facts: Any) -> "Evidence":
-        """Return the same evidence where more facts are known."""
+        """Return the same evidence with these facts, each in the place of the one before."""
         news = any(np.any(fact) for fact in facts.values())
         return replace(self, facts=self.facts._replace(**facts)) if news else self
 

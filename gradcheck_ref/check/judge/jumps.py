@@ -53,7 +53,7 @@ def jump_near(evidence: Evidence) -> float:
     if not np.linalg.norm(off[:, column]) <= NEARLY_RIGHT * np.linalg.norm(at.slope[:, column]):
         return 0.0
     ask = question.ask
-    ray = Line(ask.inputs, 0, ask.inputs.size, seed_of(question.seed, "ray"), None, True)
+    ray = Line(ask.inputs, 0, ask.inputs.size, seed_of(question.seed, "jumps"), None, True)
 
     def values(steps: Array) -> Array:
         return ask.many([(ray, t) for t in steps.tolist()])[:, column]

@@ -1,8 +1,9 @@
-"""Which steps are asked next: all that is chosen after the pilots is chosen here.
+"""Which steps are asked next, after those of the pilots.
 
 Along each line until its claims are settled; along many lines in the window that is sharpest for
 all of them; and for a whole at the two rungs where its slopes change least. A choice reads values
-that are known, and returns rungs of the ladder.
+that are known, and returns rungs of the ladder. A single fact, such as the slopes nearest to x or
+the ends of a stair, has steps of its own.
 """
 
 import math

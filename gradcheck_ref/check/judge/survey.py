@@ -192,7 +192,8 @@ def _some_of(question: Question, parts: Sequence[Part], each: int) -> Array:
 
 def _agree(together: Together) -> bool:
     """Measure lines; tell whether all agree, after one wrong entry, if any, is corrected."""
-    few = together.question.size <= AXES_IN_DOUBT
+    question = together.question
+    few = question.size <= AXES_IN_DOUBT
     for count in (1, LINES):
         together.measure(count)
         known = np.isfinite(together.evidence.best.bar[:1])
@@ -201,6 +202,8 @@ def _agree(together: Together) -> bool:
         while refused_by(together.evidence).any():
             if few or together.suspects.lines or not find_by_signs(together):
                 return False
+        if few and question.size - together.unconfirmed().size < LINES:
+            return False  # more lines only confirm fewer entries: axes are cheaper
     return True
 
 

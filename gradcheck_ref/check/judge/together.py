@@ -297,7 +297,7 @@ class Together:
         """
         question, inputs, smallest = self.question, self.question.ask.inputs, list[Array]()
         if question.claims.matrix is None:
-            rng = np.random.default_rng(seed_of(question.seed, "entries"))
+            rng = np.random.default_rng(seed_of(question.seed, "effects"))
             rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
             units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
             effect = np.abs(question.claimed_at(rows)) * units
