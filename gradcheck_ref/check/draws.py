@@ -13,7 +13,7 @@ def seed_of(seed: int, name: str, *numbers: int) -> tuple[int, ...]:
     name : str
         Such as "lines" or "pilots".
     numbers : int
-        Which of several. What belongs together, such as signs and lengths of one line, adds more.
+        Which of several. The signs and the lengths of one line add another one.
     """
     # NumPy takes a 0 at the end for nothing: without the 1, (7, 0) and (7,) are one seed.
     return seed, crc32(name.encode()), *numbers, 1
