@@ -9,7 +9,7 @@ Many circumstances are tried at once. Only if the answer changes, each is tried 
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -121,6 +121,26 @@ def _outcome(subject: Any, one: Circumstance) -> str:
         return ""
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
+
+
+def several(
+    subject: Any, ask: Callable[[Any], tuple[Sequence[Any], Sequence[Any]]], ways: Iterable[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Ask in several ways; an error in one of them only counts if no other changes the gradient."""
+    wanted, given, error = list[Any](), list[Any](), None
+    for way in ways:
+        try:
+            one, other = ask(way)
+        except DoesNotApplyError:
+            continue
+        except Exception as now:
+            error = error or now
+            continue
+        wanted += one
+        given += other
+    if error and agree(wanted, given, subject.tolerance, subject.scale):
+        raise error
+    return wanted, given
 
 
 def _names(circumstances: Sequence[Circumstance]) -> tuple[str, ...]:
