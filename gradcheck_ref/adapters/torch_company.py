@@ -15,7 +15,7 @@ from gradcheck_ref.check.claim.company import (
     Company,
     DoesNotApplyError,
     agree,
-    alike_pair,
+    alike,
     in_company,
     several,
     size_of,
@@ -62,7 +62,7 @@ class Tensors:
         self.base = numbers(first)
         self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(numbers(outputs)))
         self.plain: Any = outputs, leaves, first
-        self.written = bool(f._written(outputs))
+        self.written, self.leaves = f._written(outputs), leaves
 
     def random_state(self) -> list[Any]:
         """Return the states of the generators of random numbers."""
@@ -80,9 +80,9 @@ class Tensors:
         self,
         lay: Callable[[Any], Any] | None = None,
         moving: Iterable[int] | None = None,
-        at: float = 1.0,
+        at: Callable[[Any], Any] | None = None,
         wrap: Callable[..., Any] | None = None,
-        pair: tuple[int, int] | None = None,
+        same: Sequence[int] = (),
         one: bool = False,
     ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
         """Call fn; return its outputs, the leaves, and the tensors that it got.
@@ -93,12 +93,12 @@ class Tensors:
             Lays out an input in memory.
         moving : iterable of int, optional
             The inputs that require a gradient; by default all.
-        at : float
-            The factor of the inputs.
+        at : callable, optional
+            Moves an input to another point.
         wrap : callable, optional
             Calls fn, as ``torch.utils.checkpoint`` does.
-        pair : (int, int), optional
-            Two inputs that are equal.
+        same : sequence of int
+            Inputs that are equal.
         one : bool
             Whether they are one tensor.
         """
@@ -106,20 +106,20 @@ class Tensors:
         leaves: dict[int, Any] = {}
         given: dict[int, Any] = {}
         for k in self.arguments.differentiated:
-            leaf = self.f._tensor(self.arguments, pair[0] if pair and k == pair[1] else k)
-            leaf = leaf * at if at != 1.0 and k in self.every else leaf
+            leaf = self.f._tensor(self.arguments, same[0] if k in same else k)
+            leaf = at(leaf) if at and k in self.every else leaf
             if k in moving:
                 leaf = leaves[k] = leaf.detach().requires_grad_()
             given[k] = lay(leaf) if lay and k in self.inputs else leaf.clone()
-        if pair and one:
-            given[pair[1]] = given[pair[0]]
+        if one:
+            given |= dict.fromkeys(same, given[same[0]])
         fn = self.f._fn if wrap is None else wrap(self.f._fn)
         self.torch.default_generator.manual_seed(0)
         try:
             output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
         except Exception as error:
             of_torch = "yet support saved tensor hooks" in str(error)  # in torch.func
-            if lay is None and at == 1.0 and pair is None and not of_torch:
+            if lay is None and at is None and not same and not of_torch:
                 raise
             raise DoesNotApplyError from error  # so nobody gets a wrong gradient
         every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
@@ -139,10 +139,30 @@ class Tensors:
         outputs, leaves, _ = self.forward(**how)
         return numbers(self.pull(outputs, leaves, upstreams))
 
+    def nearest_first(self) -> list[int]:
+        """Return the inputs and parameters, first those that feed a step that is not torch's."""
+        if not self.parameters:
+            return self.every
+        nodes = dict.fromkeys(self.written)
+        waiting = list(nodes)
+        for node in waiting:  # it grows: the steps behind, in the order of their distance
+            new = [one for one, _ in node.next_functions if one is not None and one not in nodes]
+            nodes |= dict.fromkeys(new)
+            waiting += dict.fromkeys(new)
+        ends = [id(getattr(node, "variable", None)) for node in waiting]
+        place = {k: ends.index(id(leaf)) for k, leaf in self.leaves.items() if id(leaf) in ends}
+        return sorted(self.every, key=lambda k: place.get(k, len(ends)))
+
     def elsewhere(self) -> None:
-        """Call fn at a nearby point, if it takes that."""
-        with suppress(DoesNotApplyError):
-            self.forward(at=NEARBY)
+        """Call fn at another point, or at one nearby; it may take neither.
+
+        The order of the numbers is reversed, and so that of signs and of the largest: each stays
+        where f is defined.
+        """
+        for at in (lambda x: x.flip(tuple(range(x.dim()))) * NEARBY, lambda x: x * NEARBY):
+            with suppress(DoesNotApplyError):
+                self.forward(at=at)
+                return
 
     def with_upstream(self, *layouts: Callable[[Any], Any]) -> Both:
         """Ask with an upstream that is laid out in memory."""
@@ -237,7 +257,7 @@ def _one_input(s: Tensors) -> Both:
     if len(s.every) < 2:
         raise DoesNotApplyError
     groups = [s.inputs, s.parameters] if s.inputs and s.parameters else []
-    groups += [[k] for k in s.every if [k] not in groups]
+    groups += [[k] for k in s.nearest_first() if [k] not in groups]
     wanted, got = [], []
     for group in groups[: GROUPS_OF_MODULE if s.parameters else GROUPS]:
         wanted += [s.base[s.every.index(k)] for k in group]
@@ -261,19 +281,24 @@ def _forward_keeps(s: Tensors) -> Both:
 
 
 def _same_twice(s: Tensors) -> Both:
-    """Give one tensor for two inputs; the reference gets two equal ones."""
+    """Give one tensor for several inputs; the reference gets equal ones."""
+
+    def ask(same: tuple[int, ...]) -> Both:
+        outputs, leaves, _ = s.forward(same=same)
+        wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
+        outputs, leaves, given = s.forward(same=same, one=True)
+        same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
+        if not same_values or any(one._version for one in given.values()):
+            raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
+        at = [s.every.index(k) for k in same]
+        parts = [wanted[k] for k in at if wanted[k] is not None]
+        for k in at:
+            wanted[k] = None
+        wanted[at[0]] = sum(parts) if parts else None
+        return wanted, numbers(s.pull(outputs, leaves))
+
     values = s.arguments.values
-    i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
-    outputs, leaves, _ = s.forward(pair=(i, j))
-    wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
-    outputs, leaves, given = s.forward(pair=(i, j), one=True)
-    same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
-    if not same_values or any(one._version for one in given.values()):
-        raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
-    here, there = s.every.index(i), s.every.index(j)
-    parts = [one for one in (wanted[here], wanted[there]) if one is not None]
-    wanted[here], wanted[there] = (sum(parts) if parts else None), None
-    return wanted, numbers(s.pull(outputs, leaves))
+    return several(s, ask, alike({k: (values[k].shape, values[k].dtype) for k in s.inputs}))
 
 
 # --- the order of calls ---------------------------------------------------------------------------
@@ -295,7 +320,7 @@ def _twice(s: Tensors) -> Both:
 
 
 def _two_forwards(s: Tensors) -> Both:
-    """Run a forward at a nearby point before the backward."""
+    """Run a forward at another point before the backward."""
     outputs, leaves, _ = s.forward()
     s.elsewhere()
     return s.base, numbers(s.pull(outputs, leaves))
@@ -342,25 +367,36 @@ def _saved_copied(s: Tensors) -> Both:
     return s.base, numbers(s.pull(outputs, leaves))
 
 
-def _changed(s: Tensors, which: Callable[[Any, Any], Sequence[Any]]) -> Both:
-    outputs, leaves, given = s.forward()
-    try:
-        with s.torch.no_grad():
-            for one in which(given, outputs):
-                one.detach().mul_(1.5)
-        return s.base, numbers(s.pull(outputs, leaves))
-    except RuntimeError:
-        raise DoesNotApplyError from None  # torch refuses, as it should
+def _changed(
+    s: Tensors, groups: Sequence[Any], which: Callable[[Any, Any, Any], Sequence[Any]]
+) -> Both:
+    """Change some tensors after the forward: torch refuses, or the gradient stays the same.
+
+    One group at a time, since an error for one tensor hides another that torch does not watch.
+    """
+
+    def ask(group: Any) -> Both:
+        outputs, leaves, given = s.forward()
+        try:
+            with s.torch.no_grad():
+                for one in which(group, given, outputs):
+                    one.detach().mul_(1.5)
+            return s.base, numbers(s.pull(outputs, leaves))
+        except RuntimeError:
+            raise DoesNotApplyError from None  # torch refuses, as it should
+
+    return several(s, ask, groups[:GROUPS])
 
 
 def _input_changed(s: Tensors) -> Both:
-    """Change the inputs in place after the forward: torch refuses, or nothing changes."""
-    return _changed(s, lambda given, _: [given[k] for k in s.every])
+    """Change an input in place after the forward, or all parameters."""
+    groups = [s.inputs, s.parameters] if s.parameters else [[k] for k in s.inputs]
+    return _changed(s, groups, lambda group, given, _: [given[k] for k in group])
 
 
 def _output_changed(s: Tensors) -> Both:
-    """Change the outputs in place after the forward: torch refuses, or nothing changes."""
-    return _changed(s, lambda _, outputs: outputs)
+    """Change an output in place after the forward."""
+    return _changed(s, range(len(s.upstreams)), lambda j, _, outputs: [outputs[j]])
 
 
 def _at_once(s: Tensors) -> Both:
@@ -479,7 +515,7 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
         subject = Tensors(f, arguments, change)
         if not subject.places:
             return Company()
-        every = subject.written or everything
+        every = bool(subject.written) or everything
         subject.layouts = 4 if every and not subject.parameters else 3 if every else 2
         tried = [one for one in CIRCUMSTANCES if every or one.name in COVERED]
-        return in_company(subject, tried, TOGETHER, COVERED, fails=subject.written)
+        return in_company(subject, tried, TOGETHER, COVERED, fails=bool(subject.written))
