@@ -48,6 +48,7 @@ class Tensors:
         learned = set(getattr(f, "learned", ()))
         self.parameters = [k for k in self.every if arguments.names[k] in learned]
         self.inputs = [k for k in self.every if k not in self.parameters]
+        self.layouts = 2  # so many pairs of LAYOUTS are tried at once
         self.places: list[int] | None = None  # of the outputs that require a gradient
         self.torch.default_generator.manual_seed(0)
         before = self.random_state()
@@ -516,6 +517,7 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
         if not subject.places:
             return Company()
         every = bool(subject.written) or everything
-        subject.layouts = 4 if every and not subject.parameters else 3 if every else 2
+        if every:
+            subject.layouts = 3 if subject.parameters else 4
         tried = [one for one in CIRCUMSTANCES if every or one.name in COVERED]
         return in_company(subject, tried, TOGETHER, COVERED, fails=bool(subject.written))

@@ -355,7 +355,8 @@ def _at_once(s: Arrays) -> tuple[list[Any], list[Any]]:
 CIRCUMSTANCES = (
     *_relaid("by columns", [by_columns], "is stored column by column, as a.T is",
              "read it by index, not in the order of the memory"),
-    *_relaid("in every second cell", [every_second, rows_apart], "is a slice of a larger array, as a[::2] is",
+    *_relaid("in every second cell", [every_second, rows_apart],
+             "is a slice of a larger array, as a[::2] is",
              "read it with its strides, or by np.ascontiguousarray"),
     *_relaid("backwards", [backwards], "is a reversed view, as a[::-1] is",
              "read it with its strides, or by np.ascontiguousarray"),
