@@ -13,8 +13,9 @@ from gradcheck_ref.check.claim.company import (
     Circumstance,
     Company,
     DoesNotApplyError,
-    alike_pair,
+    alike,
     in_company,
+    several,
     size_of,
     tolerance,
 )
@@ -72,10 +73,12 @@ def arrays(given: Any) -> list[Any]:
 
 
 def _two_forwards(s: JaxArrays) -> Both:
-    """Call the function at a nearby point before the pull-back."""
+    """Call the function at another point before the pull-back: reversed, or at one nearby."""
     pull = s.pull()
-    with suppress(Exception):  # it may refuse that point
-        s.pull(point=[one * NEARBY for one in s.point])
+    for order in (s.jax.numpy.flip, s.jax.numpy.asarray):
+        with suppress(Exception):  # it may refuse that point
+            s.pull(point=[order(one) * NEARBY for one in s.point])
+            break
     return s.base, arrays(pull(s.upstreams))
 
 
@@ -101,15 +104,18 @@ def _one_output(s: JaxArrays) -> Both:
 
 
 def _same_twice(s: JaxArrays) -> Both:
-    """Give one array for two inputs."""
-    i, j = alike_pair({k: (one.shape, one.dtype) for k, one in enumerate(s.point)})
-    point = [s.point[i] if k == j else one for k, one in enumerate(s.point)]
-    wanted = s.gradient(point=point)
+    """Give one array for several inputs."""
 
-    def once(x: Any) -> list[Any]:
-        return s.moving(*(x if k in (i, j) else one for k, one in enumerate(point)))
+    def ask(same: tuple[int, ...]) -> Both:
+        point = [s.point[same[0]] if k in same else one for k, one in enumerate(s.point)]
+        wanted = s.gradient(point=point)
 
-    return [wanted[i] + wanted[j]], s.gradient(once, [point[i]])
+        def once(x: Any) -> list[Any]:
+            return s.moving(*(x if k in same else one for k, one in enumerate(point)))
+
+        return [sum(wanted[k] for k in same)], s.gradient(once, [point[same[0]]])
+
+    return several(s, ask, alike({k: (one.shape, one.dtype) for k, one in enumerate(s.point)}))
 
 
 # --- transformations: a function, its arguments, and the right result -----------------------------

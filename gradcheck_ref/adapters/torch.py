@@ -314,7 +314,7 @@ class TorchFunction(AtOnce):
     def company(self, everything: bool, change: float, /, *inputs: Any, **named: Any) -> Company:
         """Ask for the gradient again in circumstances that must not matter; see the check.
 
-        Cost: three calls of fn and four backwards, and 12 more if it has a backward of its own.
+        Cost: four calls of fn and four backwards; 13 to 21 more if it has a backward of its own.
         """
         arguments = self._arguments(inputs, named)
         with self._recording(arguments):

@@ -15,14 +15,15 @@ from gradcheck_ref.check.claim.company import (
     Company,
     DoesNotApplyError,
     agree,
-    alike_pair,
+    alike,
     in_company,
+    several,
     size_of,
     tolerance,
 )
 
 # A module may have hundreds of parameters, and a function many inputs or outputs: so many groups of
-# them are asked for alone. For a module all takes 16 backwards: 4 at once and 7 for the others.
+# them are asked for alone. For a module all takes 16 backwards: 5 at once and 6 for the others.
 GROUPS, GROUPS_OF_MODULE = 12, 5
 
 Both = tuple[list[Any], list[Any]]
@@ -47,6 +48,7 @@ class Tensors:
         learned = set(getattr(f, "learned", ()))
         self.parameters = [k for k in self.every if arguments.names[k] in learned]
         self.inputs = [k for k in self.every if k not in self.parameters]
+        self.layouts = 2  # so many pairs of LAYOUTS are tried at once
         self.places: list[int] | None = None  # of the outputs that require a gradient
         self.torch.default_generator.manual_seed(0)
         before = self.random_state()
@@ -61,6 +63,7 @@ class Tensors:
         self.base = numbers(first)
         self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(numbers(outputs)))
         self.plain: Any = outputs, leaves, first
+        self.written, self.leaves = f._written(outputs), leaves
 
     def random_state(self) -> list[Any]:
         """Return the states of the generators of random numbers."""
@@ -78,9 +81,9 @@ class Tensors:
         self,
         lay: Callable[[Any], Any] | None = None,
         moving: Iterable[int] | None = None,
-        at: float = 1.0,
+        at: Callable[[Any], Any] | None = None,
         wrap: Callable[..., Any] | None = None,
-        pair: tuple[int, int] | None = None,
+        same: Sequence[int] = (),
         one: bool = False,
     ) -> tuple[list[Any], dict[int, Any], dict[int, Any]]:
         """Call fn; return its outputs, the leaves, and the tensors that it got.
@@ -91,12 +94,12 @@ class Tensors:
             Lays out an input in memory.
         moving : iterable of int, optional
             The inputs that require a gradient; by default all.
-        at : float
-            The factor of the inputs.
+        at : callable, optional
+            Moves an input to another point.
         wrap : callable, optional
             Calls fn, as ``torch.utils.checkpoint`` does.
-        pair : (int, int), optional
-            Two inputs that are equal.
+        same : sequence of int
+            Inputs that are equal.
         one : bool
             Whether they are one tensor.
         """
@@ -104,19 +107,20 @@ class Tensors:
         leaves: dict[int, Any] = {}
         given: dict[int, Any] = {}
         for k in self.arguments.differentiated:
-            leaf = self.f._tensor(self.arguments, pair[0] if pair and k == pair[1] else k)
-            leaf = leaf * at if at != 1.0 and k in self.every else leaf
+            leaf = self.f._tensor(self.arguments, same[0] if k in same else k)
+            leaf = at(leaf) if at and k in self.every else leaf
             if k in moving:
                 leaf = leaves[k] = leaf.detach().requires_grad_()
             given[k] = lay(leaf) if lay and k in self.inputs else leaf.clone()
-        if pair and one:
-            given[pair[1]] = given[pair[0]]
+        if one:
+            given |= dict.fromkeys(same, given[same[0]])
         fn = self.f._fn if wrap is None else wrap(self.f._fn)
         self.torch.default_generator.manual_seed(0)
         try:
             output = plain(self.arguments.call(fn, self.f._place.tensor, given.values()))
         except Exception as error:
-            if lay is None and at == 1.0 and pair is None:
+            of_torch = "yet support saved tensor hooks" in str(error)  # in torch.func
+            if lay is None and at is None and not same and not of_torch:
                 raise
             raise DoesNotApplyError from error  # so nobody gets a wrong gradient
         every = Returned(output, self.torch.Tensor, "tensor", self.f.open_tree).leaves
@@ -136,23 +140,47 @@ class Tensors:
         outputs, leaves, _ = self.forward(**how)
         return numbers(self.pull(outputs, leaves, upstreams))
 
+    def nearest_first(self) -> list[int]:
+        """Return the inputs and parameters, first those that feed a step that is not torch's."""
+        if not self.parameters:
+            return self.every
+        nodes = dict.fromkeys(self.written)
+        waiting = list(nodes)
+        for node in waiting:  # it grows: the steps behind, in the order of their distance
+            new = [one for one, _ in node.next_functions if one is not None and one not in nodes]
+            nodes |= dict.fromkeys(new)
+            waiting += dict.fromkeys(new)
+        ends = [id(getattr(node, "variable", None)) for node in waiting]
+        place = {k: ends.index(id(leaf)) for k, leaf in self.leaves.items() if id(leaf) in ends}
+        return sorted(self.every, key=lambda k: place.get(k, len(ends)))
+
     def elsewhere(self) -> None:
-        """Call fn at a nearby point, if it takes that."""
-        with suppress(DoesNotApplyError):
-            self.forward(at=NEARBY)
+        """Call fn at another point, or at one nearby; it may take neither.
 
-    def with_upstream(self, lay: Callable[[Any], Any]) -> Both:
+        The order of the numbers is reversed, and so that of signs and of the largest: each stays
+        where f is defined.
+        """
+        for at in (lambda x: x.flip(tuple(range(x.dim()))) * NEARBY, lambda x: x * NEARBY):
+            with suppress(DoesNotApplyError):
+                self.forward(at=at)
+                return
+
+    def with_upstream(self, *layouts: Callable[[Any], Any]) -> Both:
         """Ask with an upstream that is laid out in memory."""
-        return self.base, self.gradient([lay(one) for one in self.upstreams])
+        return several(
+            self,
+            lambda lay: (self.base, self.gradient([lay(one) for one in self.upstreams])),
+            layouts,
+        )
 
-    def with_inputs(self, lay: Callable[[Any], Any]) -> Both:
+    def with_inputs(self, *layouts: Callable[[Any], Any]) -> Both:
         """Ask with inputs that are laid out in memory.
 
         If fn draws random numbers in the order of the memory, it is another function then.
         """
         if self.draws or not self.inputs:
             raise DoesNotApplyError
-        return self.base, self.gradient(lay=lay)
+        return several(self, lambda lay: (self.base, self.gradient(lay=lay)), layouts)
 
 
 def numbers(tensors: Iterable[Any]) -> list[Any]:
@@ -163,11 +191,24 @@ def numbers(tensors: Iterable[Any]) -> list[Any]:
 def cells(t: Any) -> Any:
     """Store numbers in every second cell of a larger tensor, with the axes in reverse."""
     own = t.detach()
-    if not own.dim():
-        return own.new_full((2,), 7)[1].zero_().add_(t)
     wide = own.new_full([2 * n for n in reversed(own.shape)], 7)
     view = wide[tuple(slice(None, None, 2) for _ in own.shape)]
-    return view.permute(*reversed(range(own.dim()))).zero_().add_(t)
+    return view.permute(tuple(reversed(range(own.dim())))).zero_().add_(t)
+
+
+def rows_apart(t: Any) -> Any:
+    """Store rows with a gap between them, as a slice of columns has, or a part of a cat."""
+    own = t.detach()
+    if own.dim() < 2:
+        return cells(t)
+    wide = own.new_full([*own.shape[:-1], own.shape[-1] + 3], 7)
+    return wide[..., :-3].zero_().add_(t)
+
+
+def transposed(t: Any) -> Any:
+    """Store numbers side by side, with the axes in reverse."""
+    axes = tuple(reversed(range(t.dim())))
+    return t.detach().new_full([t.shape[k] for k in axes], 7).permute(axes).zero_().add_(t)
 
 
 def behind(t: Any) -> Any:
@@ -217,7 +258,7 @@ def _one_input(s: Tensors) -> Both:
     if len(s.every) < 2:
         raise DoesNotApplyError
     groups = [s.inputs, s.parameters] if s.inputs and s.parameters else []
-    groups += [[k] for k in s.every if [k] not in groups]
+    groups += [[k] for k in s.nearest_first() if [k] not in groups]
     wanted, got = [], []
     for group in groups[: GROUPS_OF_MODULE if s.parameters else GROUPS]:
         wanted += [s.base[s.every.index(k)] for k in group]
@@ -241,19 +282,24 @@ def _forward_keeps(s: Tensors) -> Both:
 
 
 def _same_twice(s: Tensors) -> Both:
-    """Give one tensor for two inputs; the reference gets two equal ones."""
+    """Give one tensor for several inputs; the reference gets equal ones."""
+
+    def ask(same: tuple[int, ...]) -> Both:
+        outputs, leaves, _ = s.forward(same=same)
+        wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
+        outputs, leaves, given = s.forward(same=same, one=True)
+        same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
+        if not same_values or any(one._version for one in given.values()):
+            raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
+        at = [s.every.index(k) for k in same]
+        parts = [wanted[k] for k in at if wanted[k] is not None]
+        for k in at:
+            wanted[k] = None
+        wanted[at[0]] = sum(parts) if parts else None
+        return wanted, numbers(s.pull(outputs, leaves))
+
     values = s.arguments.values
-    i, j = alike_pair({k: (values[k].shape, values[k].dtype) for k in s.inputs})
-    outputs, leaves, _ = s.forward(pair=(i, j))
-    wanted, values_apart = numbers(s.pull(outputs, leaves)), numbers(outputs)
-    outputs, leaves, given = s.forward(pair=(i, j), one=True)
-    same_values = agree(values_apart, numbers(outputs), s.tolerance, 0.0)
-    if not same_values or any(one._version for one in given.values()):
-        raise DoesNotApplyError  # fn writes to an input, so f(x, x) is another function
-    here, there = s.every.index(i), s.every.index(j)
-    parts = [one for one in (wanted[here], wanted[there]) if one is not None]
-    wanted[here], wanted[there] = (sum(parts) if parts else None), None
-    return wanted, numbers(s.pull(outputs, leaves))
+    return several(s, ask, alike({k: (values[k].shape, values[k].dtype) for k in s.inputs}))
 
 
 # --- the order of calls ---------------------------------------------------------------------------
@@ -275,7 +321,7 @@ def _twice(s: Tensors) -> Both:
 
 
 def _two_forwards(s: Tensors) -> Both:
-    """Run a forward at a nearby point before the backward."""
+    """Run a forward at another point before the backward."""
     outputs, leaves, _ = s.forward()
     s.elsewhere()
     return s.base, numbers(s.pull(outputs, leaves))
@@ -307,7 +353,10 @@ def _checkpointed(s: Tensors) -> Both:
     from torch.utils.checkpoint import checkpoint
 
     def wrap(fn: Any) -> Any:
-        return lambda *args, **named: checkpoint(fn, *args, use_reentrant=False, **named)
+        # Subtle: checkpoint has names of its own, such as debug.
+        return lambda *args, **named: checkpoint(
+            lambda *same: fn(*same, **named), *args, use_reentrant=False
+        )
 
     return s.base, s.gradient(wrap=wrap)
 
@@ -319,54 +368,68 @@ def _saved_copied(s: Tensors) -> Both:
     return s.base, numbers(s.pull(outputs, leaves))
 
 
-def _changed(s: Tensors, which: Callable[[Any, Any], Sequence[Any]]) -> Both:
-    outputs, leaves, given = s.forward()
-    try:
-        with s.torch.no_grad():
-            for one in which(given, outputs):
-                one.detach().mul_(1.5)
-        return s.base, numbers(s.pull(outputs, leaves))
-    except RuntimeError:
-        raise DoesNotApplyError from None  # torch refuses, as it should
+def _changed(
+    s: Tensors, groups: Sequence[Any], which: Callable[[Any, Any, Any], Sequence[Any]]
+) -> Both:
+    """Change some tensors after the forward: torch refuses, or the gradient stays the same.
+
+    One group at a time, since an error for one tensor hides another that torch does not watch.
+    """
+
+    def ask(group: Any) -> Both:
+        outputs, leaves, given = s.forward()
+        try:
+            with s.torch.no_grad():
+                for one in which(group, given, outputs):
+                    one.detach().mul_(1.5)
+            return s.base, numbers(s.pull(outputs, leaves))
+        except RuntimeError:
+            raise DoesNotApplyError from None  # torch refuses, as it should
+
+    return several(s, ask, groups[:GROUPS])
 
 
 def _input_changed(s: Tensors) -> Both:
-    """Change the inputs in place after the forward: torch refuses, or nothing changes."""
-    return _changed(s, lambda given, _: [given[k] for k in s.every])
+    """Change an input in place after the forward, or all parameters."""
+    groups = [s.inputs, s.parameters] if s.parameters else [[k] for k in s.inputs]
+    return _changed(s, groups, lambda group, given, _: [given[k] for k in group])
 
 
 def _output_changed(s: Tensors) -> Both:
-    """Change the outputs in place after the forward: torch refuses, or nothing changes."""
-    return _changed(s, lambda _, outputs: outputs)
+    """Change an output in place after the forward."""
+    return _changed(s, range(len(s.upstreams)), lambda j, _, outputs: [outputs[j]])
 
 
 def _at_once(s: Tensors) -> Both:
-    """Try eight circumstances in two more forwards and three more backwards."""
+    """Try nine circumstances, with one more forward and backward for each pair of layouts."""
     # The graph of the base once more, after another forward, and for another upstream.
     outputs, leaves, first = s.plain
     s.plain = None
     s.elsewhere()
-    other = [OTHERWISE * one for one in s.upstreams]
+    other = [behind(OTHERWISE * one) for one in s.upstreams]
     wanted = [None if one is None else OTHERWISE * one for one in s.base] + s.base
     got = numbers(s.pull(outputs, leaves, other)) + numbers(first)
-    # A strided upstream hides an offset, and torch copies the gradient of a strided input.
-    lay = None if s.draws else lambda t: behind(t) if t.dim() < 2 else cells(t)
-    try:
-        outputs, leaves, given = s.forward(lay=lay)
-    except DoesNotApplyError:
-        outputs, leaves, given = s.forward()
-    kept = numbers([*given.values(), *outputs])
-    strided, offset = ([lay(one) for one in s.upstreams] for lay in (cells, behind))
-    got += numbers(s.pull(outputs, leaves, strided, retain_graph=True))
-    got += numbers(s.pull(outputs, leaves, offset))
-    wanted += s.base + s.base + kept + numbers(s.upstreams) * 2
-    got += numbers([*given.values(), *outputs, *strided, *offset])
+    for of_input, of_upstream in LAYOUTS[: s.layouts]:
+        try:
+            outputs, leaves, given = s.forward(lay=None if s.draws else of_input)
+        except DoesNotApplyError:
+            outputs, leaves, given = s.forward()
+        kept = numbers([*given.values(), *outputs])
+        upstreams = [of_upstream(one) for one in s.upstreams]
+        got += numbers(s.pull(outputs, leaves, upstreams))
+        wanted += s.base + kept + numbers(s.upstreams)
+        got += numbers([*given.values(), *outputs, *upstreams])
     return wanted, got
 
 
+# A strided upstream hides an offset, torch copies the gradient of a strided input, and some code
+# takes another way for inputs that are contiguous. So these are tried together, first the likely.
+LAYOUTS = (behind, cells), (cells, rows_apart), (rows_apart, transposed), (transposed, cells)
+STRIDED = cells, rows_apart, transposed
+
 CONTIGUOUS = "read it with its strides, or call .contiguous()"
 CIRCUMSTANCES = (
-    Circumstance("upstream strided", lambda s: s.with_upstream(cells),
+    Circumstance("upstream strided", lambda s: s.with_upstream(*STRIDED),
                  "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS),
     Circumstance("upstream expanded", _upstream_expanded,
                  "the upstream is one number for all outputs (stride 0), as after .sum()",
@@ -382,7 +445,7 @@ CIRCUMSTANCES = (
     Circumstance("one input needs a gradient", _one_input,
                  "some inputs need no gradient, as frozen weights, in LoRA or in a first layer",
                  "look at the right ctx.needs_input_grad"),
-    Circumstance("inputs strided", lambda s: s.with_inputs(cells),
+    Circumstance("inputs strided", lambda s: s.with_inputs(*STRIDED),
                  "an input is not contiguous, as after .t() or a slice",
                  "read it and return its gradient with strides, or call .contiguous()"),
     Circumstance("inputs offset", lambda s: s.with_inputs(behind),
@@ -432,6 +495,7 @@ COVERED = (
     "upstream offset",
     "upstream kept",
     "inputs strided",
+    "inputs offset",
     "backward keeps what was saved",
     "backward twice",
     "two forwards",
@@ -443,7 +507,7 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
     """Try the circumstances of a function of tensors.
 
     All of them if a step of its backward is not torch's own. Otherwise only those that are tried
-    at once, in three forwards and four backwards, and nothing is a fault. None if it is compiled:
+    at once, in four forwards and four backwards, and nothing is a fault. None if it is compiled:
     with other strides that takes seconds once more.
     """
     if any(hasattr(one, "_torchdynamo_orig_callable") for one in (f._fn, f._module)):
@@ -452,6 +516,8 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
         subject = Tensors(f, arguments, change)
         if not subject.places:
             return Company()
-        written = bool(f._written(subject.plain[0]))
-        tried = [one for one in CIRCUMSTANCES if written or everything or one.name in COVERED]
-        return in_company(subject, tried, TOGETHER, COVERED, fails=written)
+        every = bool(subject.written) or everything
+        if every:
+            subject.layouts = 3 if subject.parameters else 4
+        tried = [one for one in CIRCUMSTANCES if every or one.name in COVERED]
+        return in_company(subject, tried, TOGETHER, COVERED, fails=bool(subject.written))

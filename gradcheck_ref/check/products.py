@@ -94,7 +94,7 @@ def check_vjp(
     ``conj(a) * upstream``.
 
     If all is right, about 12 more calls of the vjp try it in company. For a function of torch's own
-    operations these are three forwards and four backwards, and 20 to 30 if it has a backward of
+    operations these are four forwards and four backwards, and 20 to 30 if it has a backward of
     its own. They are not counted as evaluations.
 
     Errors of f, vjp or jvp, and results of the wrong shape, dtype or structure: as in

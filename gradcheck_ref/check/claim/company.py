@@ -9,8 +9,9 @@ Many circumstances are tried at once. Only if the answer changes, each is tried 
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -123,6 +124,26 @@ def _outcome(subject: Any, one: Circumstance) -> str:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
 
 
+def several(
+    subject: Any, ask: Callable[[Any], tuple[Sequence[Any], Sequence[Any]]], ways: Iterable[Any]
+) -> tuple[list[Any], list[Any]]:
+    """Ask in several ways; an error in one of them only counts if no other changes the gradient."""
+    wanted, given, error = list[Any](), list[Any](), None
+    for way in ways:
+        try:
+            one, other = ask(way)
+        except DoesNotApplyError:
+            continue
+        except Exception as now:
+            error = error or now
+            continue
+        wanted += one
+        given += other
+    if error and agree(wanted, given, subject.tolerance, subject.scale):
+        raise error
+    return wanted, given
+
+
 def _names(circumstances: Sequence[Circumstance]) -> tuple[str, ...]:
     return tuple(one.name for one in circumstances)
 
@@ -182,18 +203,24 @@ class Arrays:
         self.base = self.gradient()
         self.scale = max(size_of([self.base]), ALL_ROUNDING * size_of([ask.here]))
 
-    def call(self, u: Any = None, lay: Any = None, lay_inputs: Any = None, at: float = 1.0) -> Any:
+    def call(self, u: Any = None, lay: Any = None, lay_inputs: Any = None) -> Any:
         """Call vjp with an upstream and inputs that lie in memory as these functions lay them."""
         values = self.inputs.copies()
         for k in self.inputs.parts.keys() - self.inputs.numbers:
-            values[k] = (lay_inputs or np.asarray)(values[k] if at == 1.0 else values[k] * at)
+            values[k] = np.asarray(lay_inputs(values[k]) if lay_inputs else values[k])
         upstream = self.outputs.unflat(self.u if u is None else u, lay)
         return self.inputs.call(self.claims.given, values, upstream)
 
     def elsewhere(self) -> None:
-        """Call vjp at a nearby point, if it takes that."""
-        with suppress(Exception):
-            self.call(at=NEARBY)
+        """Call vjp at another point, or at one nearby; it may take neither.
+
+        The order of the numbers is reversed, and so that of signs and of the largest: each stays
+        where f is defined.
+        """
+        for at in (lambda a: np.flip(a) * NEARBY, lambda a: a * NEARBY):
+            with suppress(Exception):
+                self.call(lay_inputs=at)
+                return
 
     def read(self, given: Any) -> Array:
         """Return a result of vjp, flat, as our own copy."""
@@ -217,6 +244,15 @@ def every_second(a: Array) -> Array:
     return view
 
 
+def rows_apart(a: Array) -> Array:
+    """Store rows with a gap between them, as a slice of columns has."""
+    if a.ndim < 2:
+        return every_second(a)
+    wide = np.full([*a.shape[:-1], a.shape[-1] + 3], 7, a.dtype)
+    wide[..., :-3] = a
+    return wide[..., :-3]
+
+
 def backwards(a: Array) -> Array:
     """Store an array from the last to the first number, so that all strides are negative."""
     flip = (slice(None, None, -1),) * a.ndim
@@ -231,15 +267,15 @@ def read_only(a: Array) -> Array:
 
 
 def _relaid(
-    name: str, lay: Any, when: str, cure: str, fails: bool = True
+    name: str, layouts: Sequence[Any], when: str, cure: str, fails: bool = True
 ) -> Iterator[Circumstance]:
     """Yield the circumstances that the upstream, and that the inputs, lie so in memory."""
 
     def upstream(s: Arrays) -> tuple[list[Any], list[Any]]:
-        return [s.base], [s.gradient(lay=lay)]
+        return several(s, lambda lay: ([s.base], [s.gradient(lay=lay)]), layouts)
 
     def inputs(s: Arrays) -> tuple[list[Any], list[Any]]:
-        return [s.base], [s.gradient(lay_inputs=lay)]
+        return several(s, lambda lay: ([s.base], [s.gradient(lay_inputs=lay)]), layouts)
 
     yield Circumstance(f"upstream {name}", upstream, f"the upstream {when}", cure, fails)
     yield Circumstance(f"inputs {name}", inputs, f"an input {when}", cure, fails)
@@ -268,47 +304,63 @@ def _gradient_kept(s: Arrays) -> tuple[list[Any], list[Any]]:
 
 
 def _same_twice(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """Give one array for two inputs; the reference gets two copies of it."""
-    i, j = alike_pair({k: (p.shape, p.dtype) for k, p in s.inputs.parts.items()})
-    if {i, j} & s.inputs.numbers:
-        raise DoesNotApplyError
-    answers = []
-    for same in (False, True):
-        values = s.inputs.copies()
-        values[j] = values[i] if same else values[i].copy()
-        answers.append(s.read(s.inputs.call(s.claims.given, values, s.outputs.unflat(s.u))))
-    return answers[:1], answers[1:]
+    """Give one array for several inputs; the reference gets copies of it."""
+
+    def ask(inputs: tuple[int, ...]) -> tuple[list[Any], list[Any]]:
+        answers = []
+        for same in (False, True):
+            values = s.inputs.copies()
+            for k in inputs[1:]:
+                values[k] = values[inputs[0]] if same else values[inputs[0]].copy()
+            answers.append(s.read(s.inputs.call(s.claims.given, values, s.outputs.unflat(s.u))))
+        return answers[:1], answers[1:]
+
+    parts = s.inputs.parts.items()
+    return several(
+        s, ask, alike({k: (p.shape, p.dtype) for k, p in parts if k not in s.inputs.numbers})
+    )
 
 
-def alike_pair(kinds: dict[int, Any]) -> tuple[int, int]:
-    """Return the numbers of the first two inputs of the same kind."""
-    for i, kind in kinds.items():
-        for j in kinds:
-            if i < j and kinds[j] == kind:
-                return i, j
-    raise DoesNotApplyError
+def alike(kinds: dict[int, Any]) -> list[tuple[int, ...]]:
+    """List inputs of the same kind: each pair of two or three, one pair of more, and all.
+
+    Examples
+    --------
+    >>> alike({0: "a", 1: "b", 2: "b", 3: "b"})
+    [(1, 2), (1, 3), (2, 3), (1, 2, 3)]
+    """
+    found = dict[tuple[int, ...], None]()
+    for kind in dict.fromkeys(kinds.values()):
+        group = tuple(k for k in kinds if kinds[k] == kind)
+        pairs = list(combinations(group, 2))
+        found |= dict.fromkeys(pairs if len(group) <= 3 else pairs[:1])
+        found |= dict.fromkeys([group] if len(group) > 1 else [])
+    return list(found)
 
 
 def _at_once(s: Arrays) -> tuple[list[Any], list[Any]]:
-    """Try layouts, another point and another upstream in five calls."""
+    """Try layouts, another point and another upstream in six calls."""
     laid = [
         s.gradient(lay=by_columns, lay_inputs=lambda a: read_only(every_second(a))),
         s.gradient(lay=lambda a: read_only(every_second(a)), lay_inputs=by_columns),
+        s.gradient(lay_inputs=rows_apart),
     ]
     s.elsewhere()
-    first = s.call()
-    other = s.gradient(u=OTHERWISE * s.u)
-    return [s.base] * 3 + [OTHERWISE * s.base], [*laid, s.read(first), other]
+    # Some code takes another way for inputs that are contiguous.
+    first = s.call(lay=by_columns)
+    other = s.gradient(u=OTHERWISE * s.u, lay=rows_apart)
+    return [s.base] * 4 + [OTHERWISE * s.base], [*laid, s.read(first), other]
 
 
 CIRCUMSTANCES = (
-    *_relaid("by columns", by_columns, "is stored column by column, as a.T is",
+    *_relaid("by columns", [by_columns], "is stored column by column, as a.T is",
              "read it by index, not in the order of the memory"),
-    *_relaid("in every second cell", every_second, "is a slice of a larger array, as a[::2] is",
+    *_relaid("in every second cell", [every_second, rows_apart],
+             "is a slice of a larger array, as a[::2] is",
              "read it with its strides, or by np.ascontiguousarray"),
-    *_relaid("backwards", backwards, "is a reversed view, as a[::-1] is",
+    *_relaid("backwards", [backwards], "is a reversed view, as a[::-1] is",
              "read it with its strides, or by np.ascontiguousarray"),
-    *_relaid("read-only", read_only, "is read-only, as a broadcast array or one of JAX is",
+    *_relaid("read-only", [read_only], "is read-only, as a broadcast array or one of JAX is",
              "do not write to it", fails=False),
     Circumstance("upstream broadcast", _broadcast,
                  "the upstream is one number for all outputs (stride 0)",
