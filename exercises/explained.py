@@ -140,7 +140,7 @@ def _no_axis(found: re.Match[str]) -> str:
 
 
 def _no_module(found: re.Match[str]) -> str:
-    near = difflib.get_close_matches(found[1], ("numpy", *sys.stdlib_module_names), 1)
+    near = difflib.get_close_matches(found[1], ("numpy", *sys.stdlib_module_names), 1, 0.8)
     if near:
         return f"did you mean {near[0]}?"
     return "put your own code into this file; the only package you need is NumPy"
