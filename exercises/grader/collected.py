@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course import Exercise
-from grader.downloads import CANVAS, LATE, METADATA, MOODLE, submitters, timed
+from grader.downloads import (
+    BLACKBOARD,
+    BRIGHTSPACE,
+    CANVAS,
+    LATE,
+    METADATA,
+    MOODLE,
+    submitters,
+    timed,
+)
 from grader.named import CODE, fit
 
 
@@ -28,7 +37,9 @@ class Submission:
     name: str
     folders: tuple[Path, ...] = ()  # the latest is the last
     collected: tuple[Collected, ...] = ()
-    participant: str = ""  # the number that Moodle gives, which is no id
+    number: str = ""  # that a platform gives, which is no id
+    participant: str = ""  # this number, if it is Moodle's
+    login_is_last: bool = False  # in the name, behind the title of the homework
     when: str = ""  # it was handed in, as an ISO time, if that is known
 
 
@@ -78,11 +89,15 @@ def _submission(
     who: str, folders: Sequence[tuple[str, Path]], files: Sequence[Collected]
 ) -> Submission:
     paths = [path for _, path in sorted(folders)]
+    names = [path.name for path in (*paths, *(one.path for one in files))]
+    moodle, blackboard, brightspace = (
+        any(map(form.fullmatch, names)) for form in (MOODLE, BLACKBOARD, BRIGHTSPACE)
+    )
     numbered = re.fullmatch(r".*_(\d+)", who)
-    by_moodle = any(MOODLE.fullmatch(path.name) for path in (*paths, *(one.path for one in files)))
-    participant = numbered[1] if numbered and by_moodle else ""
+    number = numbered[1] if numbered and (moodle or brightspace) else ""
     when = max([*(when for when, _ in folders), *(one.when for one in files)])
-    return Submission(who, tuple(paths), tuple(files), participant, when)
+    participant = number if moodle else ""
+    return Submission(who, tuple(paths), tuple(files), number, participant, blackboard, when)
 
 
 def is_left_by_a_program(path: Path) -> bool:
