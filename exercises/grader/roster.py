@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 # The heads of columns that say who somebody is, in English, German and Chinese, as the platforms
@@ -110,6 +111,14 @@ def _student(cells: Mapping[str, str], more: Mapping[str, str], path: Path) -> S
     days = next((more[head] for head in EXTENSION if more.get(head)), "0")
     if not re.fullmatch(r"\d+(?:[.,]\d+)?", days):
         raise ValueError(f"{path.name}: an extension is a number of days, and not {days!r}.")
+    handed_in = next((more[head] for head in HANDED_IN if more.get(head)), "")
+    try:
+        if handed_in:
+            datetime.fromisoformat(handed_in)
+    except ValueError:
+        raise ValueError(
+            f"{path.name}: a time is written as 2026-11-08 23:59, and not {handed_in!r}."
+        ) from None
     by_head = {head_of(head): cell.lstrip("#") for head, cell in cells.items()}
 
     def first_of(heads: tuple[str, ...]) -> str:
@@ -138,6 +147,6 @@ def _student(cells: Mapping[str, str], more: Mapping[str, str], path: Path) -> S
         frozenset(logins),
         frozenset((*numbers, *participants)),
         participants[0] if participants else "",
-        next((more[head] for head in HANDED_IN if more.get(head)), ""),
+        handed_in,
         float(days.replace(",", ".")),
     )
