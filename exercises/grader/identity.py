@@ -11,8 +11,8 @@ Points for the wrong student are worse than a question to the instructor, so the
 4. A number decides only between students whom the name fits, or if it stands alone. Dates and the
    numbers of homework are none.
 5. A name beside the login or number of somebody else is nobody's.
-6. The numbers that a platform gives decide nothing, but for Moodle's of a participant: it is
-   compared with a column of such numbers, and a name beside it must fit.
+6. The numbers that a platform gives decide nothing. Moodle's of a participant is an exception: it
+   is compared with a column of such numbers, and a name beside it must fit.
 7. Two names with *and* or a comma between them are two students, and both must be known.
 8. Where the login has its place in the name, as in Blackboard's, nothing else is read.
 """
@@ -191,7 +191,7 @@ class Told:
         return not self.names_somebody or not known.names or self.names_shortly(known)
 
     def contradicts(self, known: Known, other: Known) -> bool:
-        """Whether a login or a number is there that is the other's, or one like the student's."""
+        """Whether a login or a number is there that is the other's."""
         if any(not {*login} <= known.own for login in other.logins & self.runs):
             return True
         return bool(self.numbers & (other.student.numbers - known.student.numbers))
@@ -278,6 +278,11 @@ class Roster:
             if len(numbered) == 1:
                 fits = numbered[0] in by_name or (not by_name and told.fits(numbered[0]))
                 return numbered[0] if fits else None
+        if (
+            len({frozenset(words) for one in by_name if (words := told.names(one)) <= told.words})
+            > 1
+        ):
+            return None  # two names, of which a number must not choose
         by_login = [one for one in self.everybody if told.logs_in(one)]
         if not by_name:
             by_name = by_login or [one for one in self.everybody if told.names_shortly(one)]
