@@ -150,9 +150,9 @@ class Told:
         self.words = {word for way in self.ways for word in way}
         self.names_somebody = self.words - noise
         several = (run for run in runs(self.ways) if len(run) > 1 or HAN.fullmatch(run[0]))
-        self.glued = {"".join(run) for run in several}  # without spaces
         told = ([word for word in way if word not in noise] for way in self.ways)
         self.whole = {"".join(way) for way in told} - {""}
+        self.glued = {"".join(run) for run in several} | self.whole  # without spaces
         self.pieces = pieces_of(undated)
         self.runs = {*runs(self.pieces)}
         alone = [found for way in self.pieces if (found := ALONE.fullmatch("_".join(way)))]
@@ -164,7 +164,7 @@ class Told:
         """Return the words of the name of a student, if all are there."""
         for name in known.names:
             alone = len(name) == 1 and not HAN.fullmatch(name[0])
-            there = self.whole if alone else self.whole | self.glued
+            there = self.whole if alone else self.glued
             if there & known.glued or (len(name) > 1 and {*name} <= self.words):
                 return {*name}
         return set()
@@ -178,13 +178,12 @@ class Told:
 
     def logs_in(self, known: Known) -> bool:
         """Whether a login is there, and beside it nothing that names another."""
+        logins = known.logins & self.runs
+        if not logins or not self.names_somebody <= known.own:
+            return False
         words = {word for name in known.names for word in name}
         # The login ada says no more than the name Ada Lovelace that is there.
-        more = (
-            not {*login} <= words or self.names_somebody <= {*login}
-            for login in known.logins & self.runs
-        )
-        return any(more) and self.names_somebody <= known.own
+        return any(not {*login} <= words or self.names_somebody <= {*login} for login in logins)
 
     def fits(self, known: Known) -> bool:
         """Whether the words do not contradict the name."""
