@@ -1,6 +1,7 @@
 """Points that an instructor adds by hand: a table of their own, so that they outlive a regrade."""
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +42,10 @@ def _row(path: Path, line: int, row: Mapping[str, str], course: Course) -> ByHan
     if not exercise or not who:
         raise ValueError(f"{path.name}, line {line}: there is no exercise {named!r}, or nobody.")
     try:
-        return ByHand(line, who, exercise.name, float(points), why)
+        number = float(points)
+        if not math.isfinite(number):
+            raise ValueError
+        return ByHand(line, who, exercise.name, number, why)
     except ValueError:
         raise ValueError(f"{path.name}, line {line}: {points!r} is no number of points.") from None
 

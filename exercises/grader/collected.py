@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course import Exercise
-from grader.downloads import CANVAS, LATE, METADATA, MOODLE, submitters, timed
-from grader.named import CODE, fit
+from grader.downloads import (
+    BLACKBOARD,
+    BRIGHTSPACE,
+    CANVAS,
+    LATE,
+    METADATA,
+    MOODLE,
+    submitters,
+    timed,
+)
+from grader.named import CODE, fit, likeness
 
 
 @dataclass(frozen=True, order=True)
@@ -28,8 +37,15 @@ class Submission:
     name: str
     folders: tuple[Path, ...] = ()  # the latest is the last
     collected: tuple[Collected, ...] = ()
-    participant: str = ""  # the number that Moodle gives, which is no id
-    when: str = ""  # it was handed in, as an ISO time, if that is known
+    number: str = ""  # that a platform gives, which is no id
+    participant: str = ""  # this number, if it is Moodle's
+    login_is_last: bool = False  # in the name, behind the title of the homework
+    times: tuple[tuple[str, str], ...] = ()  # name of an exercise, or "", and an ISO time, or ""
+
+    def when(self, exercise: str) -> str:
+        """Return when the latest file of an exercise was handed in; or what may hold it."""
+        its = [when for name, when in self.times if name == exercise]
+        return max(its or [when for name, when in self.times if not name], default="")
 
 
 def submission_of(folder: Path) -> Submission:
@@ -69,20 +85,33 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
         elif path.name != METADATA:
             left_out.append(path)
     found_all = [
-        _submission(who, folders.get(who, []), files.get(who, [])) for who in {**folders, **files}
+        _submission(who, folders.get(who, []), files.get(who, []), exercises)
+        for who in {**folders, **files}
     ]
     return sorted(found_all), left_out
 
 
 def _submission(
-    who: str, folders: Sequence[tuple[str, Path]], files: Sequence[Collected]
+    who: str,
+    folders: Sequence[tuple[str, Path]],
+    files: Sequence[Collected],
+    exercises: Sequence[Exercise],
 ) -> Submission:
     paths = [path for _, path in sorted(folders)]
+    names = [path.name for path in (*paths, *(one.path for one in files))]
+    moodle, blackboard, brightspace = (
+        any(map(form.fullmatch, names)) for form in (MOODLE, BLACKBOARD, BRIGHTSPACE)
+    )
     numbered = re.fullmatch(r".*_(\d+)", who)
-    by_moodle = any(MOODLE.fullmatch(path.name) for path in (*paths, *(one.path for one in files)))
-    participant = numbered[1] if numbered and by_moodle else ""
-    when = max([*(when for when, _ in folders), *(one.when for one in files)])
-    return Submission(who, tuple(paths), tuple(files), participant, when)
+    number = numbered[1] if numbered and (moodle or brightspace) else ""
+    times = [("", when) for when, _ in folders]
+    for one in files:
+        named = [exercise.name for exercise in exercises if likeness(one.name, exercise)]
+        times += [(name, one.when) for name in named or [""]]
+    participant = number if moodle else ""
+    return Submission(
+        who, tuple(paths), tuple(files), number, participant, blackboard, tuple(times)
+    )
 
 
 def is_left_by_a_program(path: Path) -> bool:

@@ -2,19 +2,24 @@
 
 Points for the wrong student are worse than a question to the instructor, so the rules are strict.
 
-1. All words of a student's name must be there, in any order, also without spaces between them. If
-   they are the words of several students, the longest name counts.
-2. A login may stand anywhere. But a login that is a word of a name must stand alone.
+1. All words of a student's name must be there, in any order. Written as one word, the name must be
+   all that is there: Lina Schmidt is not Li Na. If they are the words of several students, the
+   longest name counts.
+2. Beside a login there is nothing but that student's own words and those that name nobody, such as
+   homework, or what the names of all submissions have: Max Huber is not the student with login max.
 3. Middle names may be missing: first and last name are enough, if nobody else has both.
-4. A number decides only between students whom the name fits, or if it stands alone. A date is no
-   number.
-5. Moodle's number of a participant is compared with a column of such numbers, and with no other.
-6. Two names with *and* between them are two students, and both must be known.
+4. A number decides only between students whom the name fits, or if it stands alone. Dates and the
+   numbers of homework are none.
+5. A name beside the login or number of somebody else is nobody's.
+6. The numbers that a platform gives decide nothing. Moodle's of a participant is an exception: it
+   is compared with a column of such numbers, and a name beside it must fit.
+7. Two names with *and* or a comma between them are two students, and both must be known.
+8. Where the login has its place in the name, as in Blackboard's, nothing else is read.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -23,15 +28,40 @@ from grader.collected import Submission
 from grader.roster import Student
 
 DATE = re.compile(
-    r"(?<!\d)(?:\d{4}[-_.]\d{1,2}[-_.]\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4})(?:[-_T ]\d[\d:.-]*)?"
+    r"(?<!\d)(?:\d{4}[-_.]\d{1,2}[-_.]\d{1,2}|\d{1,2}[-_.]\d{1,2}[-_.]\d{4})(?:[-_T ]\d[\d:.-]*)?"
 )
+COMMA = re.compile("[,，、]")
+ADDRESS = re.compile(r"@[\w.-]+")  # from the @ on
 AND = re.compile(r"[\W_]+(?:and|und)[\W_]+|\s*[&+]\s*|(?<=\w)[和与](?=\w)", re.IGNORECASE)
+# Words that name nobody, in English, German and Chinese; and the numbers behind them.
+NOISE = frozenset(
+    (
+        *(
+            "homework",
+            "hw",
+            "assignment",
+            "exercise",
+            "ex",
+            "lab",
+            "week",
+            "sheet",
+            "project",
+            "task",
+        ),
+        *("group", "team", "submission", "attempt", "final", "late", "anon", "participant"),
+        *("hausaufgabe", "übung", "uebung", "ubung", "blatt", "woche", "gruppe", "abgabe"),
+        *("teilnehmer", "in", "作业", "实验", "练习", "小组", "参与者", "参加者", "学员"),
+    )
+)
+COUNTED = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(NOISE)})[\W_]*\d+", re.IGNORECASE)
 # Letters that are no letter with an accent; and the other way to write an umlaut.
 LETTERS = str.maketrans({"ø": "o", "æ": "ae", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "þ": "th"})
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa"})
 HAN = re.compile("[\u3400-\u9fff]{2,}")  # a whole name, without a space
+ENOUGH = 3  # submissions, to tell the name of the homework from those of students
 MOST_WORDS = 5  # of a name, in any order without spaces: 120 of them
-ALONE = re.compile(r"(?:[a-z](?=\d{4}))?(\d+)")  # 7, 9002, s9002
+ALONE = re.compile(r"(?:s(?=\d{4}))?(\d+)")  # 7, 9002, s9002
+NUMBER = re.compile(r"(?<![^\W_\u3400-\u9fff])\d+(?![^\W_\u3400-\u9fff])")  # not the 1 of HW1
 
 
 def spellings(text: str) -> list[str]:
@@ -96,22 +126,39 @@ class Known:
         logins = (login.partition("@")[0] for login in self.student.logins)
         return {tuple(way) for login in logins for way in pieces_of(login) if way}
 
+    @property
+    def is_of_several_words(self) -> bool:
+        """Whether this name cannot be a part of another's."""
+        return any(len(name) > 1 or HAN.fullmatch(name[0]) for name in self.names)
+
+    @cached_property
+    def own(self) -> set[str]:
+        """All words and pieces that are this student's."""
+        logins = [way for login in self.logins for way in (login, *words_of(" ".join(login)))]
+        han = [name for name in self.glued if HAN.fullmatch(name)]  # 小明, 王
+        return {one for way in (*self.names, *logins, self.glued) for one in way} | {
+            "".join(run) for run in runs(han)
+        }
+
 
 class Told:
-    """The words, pieces and numbers in the name of a submission."""
+    """The words, pieces and numbers in the name of a submission, some of which name nobody."""
 
-    def __init__(self, name: str) -> None:
-        undated = DATE.sub(" ", name)
+    def __init__(self, name: str, noise: Set[str]) -> None:
+        undated = DATE.sub(" ", ADDRESS.sub(" ", name))
         self.ways = words_of(undated)
         self.words = {word for way in self.ways for word in way}
-        self.glued = {"".join(run) for run in runs(self.ways)}  # some words, without spaces
-        self.whole = {"".join(way) for way in self.ways} - {""}
+        self.names_somebody = self.words - noise
+        several = (run for run in runs(self.ways) if len(run) > 1 or HAN.fullmatch(run[0]))
+        told = ([word for word in way if word not in noise] for way in self.ways)
+        self.whole = {"".join(way) for way in told} - {""}
+        self.glued = {"".join(run) for run in several} | self.whole  # without spaces
         self.pieces = pieces_of(undated)
         self.runs = {*runs(self.pieces)}
         alone = [found for way in self.pieces if (found := ALONE.fullmatch("_".join(way)))]
         self.alone = {found[1] for found in alone}  # a number, if there is nothing else
-        # Not the 1 of HW1.
-        self.numbers = {one for way in self.pieces for one in way if one.isdecimal()} | self.alone
+        uncounted = COUNTED.sub(" ", unicodedata.normalize("NFKC", undated))
+        self.numbers = {*NUMBER.findall(uncounted)} | self.alone
 
     def names(self, known: Known) -> set[str]:
         """Return the words of the name of a student, if all are there."""
@@ -129,13 +176,31 @@ class Told:
                 return True
         return any(len(name) > 1 and name <= self.words for name in known.short_names)
 
-    def logs_in(self, known: Known, names: set[str]) -> bool:
-        """Whether a login is there; if it is one of the words of all ``names``, then alone."""
-        for login in known.logins & self.runs:
-            rest = self.words - {word for way in words_of(" ".join(login)) for word in way}
-            if not rest or len(login) > 1 or login[0] not in names:
-                return True
-        return False
+    def logs_in(self, known: Known) -> bool:
+        """Whether a login is there, and beside it nothing that names another."""
+        logins = known.logins & self.runs
+        if not logins or not self.names_somebody <= known.own:
+            return False
+        words = {word for name in known.names for word in name}
+        # The login ada says no more than the name Ada Lovelace that is there.
+        return any(not {*login} <= words or self.names_somebody <= {*login} for login in logins)
+
+    def fits(self, known: Known) -> bool:
+        """Whether the words do not contradict the name."""
+        return not self.names_somebody or not known.names or self.names_shortly(known)
+
+    def contradicts(self, known: Known, other: Known) -> bool:
+        """Whether a login or a number is there that is the other's."""
+        if any(not {*login} <= known.own for login in other.logins & self.runs):
+            return True
+        return bool(self.numbers & (other.student.numbers - known.student.numbers))
+
+    def has_another_login(self, known: Known) -> bool:
+        """Whether it has jsmith2, and the login of this student is jsmith1."""
+        alike = {login[0].rstrip("0123456789") for login in known.logins if len(login) == 1}
+        there = {piece for way in self.pieces for piece in way if piece not in alike}
+        numbered = {one for one in there if one.rstrip("0123456789") in alike - {""}}
+        return bool(numbered) and not numbered & known.own
 
     def begins(self, known: Known) -> bool:
         """Whether the words are the beginning of the name: rayb."""
@@ -146,42 +211,85 @@ def matched(
     students: Iterable[Student], submissions: Iterable[Submission]
 ) -> dict[Submission, tuple[Student, ...]]:
     """Return the student of each submission, or the students of a team, where that is clear."""
-    roster = Roster([Known(student) for student in students])
-    return {one: found for one in submissions if (found := roster.students_of(one))}
+    everything = [*submissions]
+    roster = Roster([Known(student) for student in students], everything)
+    return {one: found for one in everything if (found := roster.students_of(one))}
 
 
 class Roster:
     """All students, to be asked for those of a submission."""
 
-    def __init__(self, everybody: Sequence[Known]) -> None:
+    def __init__(self, everybody: Sequence[Known], submissions: Sequence[Submission]) -> None:
         self.everybody = everybody
         self.words = {word for one in everybody for name in one.names for word in name}
+        self.noise: Set[str] = NOISE
+        if len(submissions) >= ENOUGH:  # the name of the homework, if all have it
+            words = ({*words} for one in submissions for words in words_of(one.name)[:1])
+            self.noise |= set.intersection(*words)
+        self.noise -= self.words
 
     def students_of(self, submission: Submission) -> tuple[Student, ...]:
         """Return the students of a submission; none if that is not clear."""
-        parts = AND.split(submission.name)
-        if len(parts) > 1:
-            team = [self._one(Told(part)) for part in parts]
-            known = [one.student for one in team if one]
-            if known:
-                return tuple(known) if len({*map(id, known)}) == len(parts) else ()
-        found = self._one(Told(submission.name), submission.participant)
-        return (found.student,) if found else ()
+        if submission.login_is_last:
+            found = self._last(submission.name)
+        else:
+            name = submission.name.removesuffix(f"_{submission.number}")
+            found = self._people(name, submission.participant)
+        return tuple(one.student for one in found)
 
-    def _one(self, told: Told, participant: str = "") -> Known | None:
+    def _last(self, name: str) -> Sequence[Known]:
+        """Return whose login, or number, is the end of a name: the longest."""
+        ends = {tuple(way[i:]) for way in pieces_of(name) for i in range(len(way))}
+        fits = [
+            (len(login), one)
+            for one in self.everybody
+            for login in (one.logins | {(number,) for number in one.student.numbers}) & ends
+        ]
+        most = max((length for length, _ in fits), default=0)
+        found = {id(one): one for length, one in fits if length == most}
+        return [*found.values()] if len(found) == 1 else []
+
+    def _people(self, name: str, participant: str = "") -> Sequence[Known]:
+        parts = AND.split(name)
+        if len(parts) > 1 and not self._has_and_within(name, parts):
+            team = [self._people(part) for part in parts]
+            known = [one for those in team for one in those]
+            if known:
+                return known if all(team) and len({*map(id, known)}) == len(known) else []
+        parts = [part for part in COMMA.split(name) if Told(part, self.noise).names_somebody]
+        named = [self._named(Told(part, self.noise)) for part in parts]
+        known = [one for those in named for one in those]
+        if len(parts) > 1 and any(one.is_of_several_words for one in known):
+            return known if all(named) and len({*map(id, known)}) == len(parts) else []
+        found = self._one(Told(name, self.noise), participant)
+        return [found] if found else []
+
+    def _has_and_within(self, name: str, parts: Sequence[str]) -> bool:
+        """Whether the *and* is a part of a name, as in 李和平."""
+        named = self._named(Told(name, self.noise))
+        apart = [one for part in parts for one in self._named(Told(part, self.noise))]
+        return len(named) == 1 and not apart
+
+    def _one(self, told: Told, participant: str) -> Known | None:
         by_name = self._named(told)
         if participant:
-            told.numbers.discard(participant)
             numbered = [one for one in self.everybody if one.student.participant == participant]
             if len(numbered) == 1:
-                return numbered[0] if not by_name or numbered[0] in by_name else None
-        by_login = [one for one in self.everybody if told.logs_in(one, self.words)]
+                fits = numbered[0] in by_name or (not by_name and told.fits(numbered[0]))
+                return numbered[0] if fits else None
+        if (
+            len({frozenset(words) for one in by_name if (words := told.names(one)) <= told.words})
+            > 1
+        ):
+            return None  # two names, of which a number must not choose
+        by_login = [one for one in self.everybody if told.logs_in(one)]
         if not by_name:
             by_name = by_login or [one for one in self.everybody if told.names_shortly(one)]
-        if len(by_name) != 1:
-            return self._numbered(told, by_name, by_login)
-        # A name and the login of somebody else: nobody.
-        return by_name[0] if by_login in ([], by_name) else None
+        one = by_name[0] if len(by_name) == 1 else self._numbered(told, by_name, by_login)
+        if not one or told.has_another_login(one):
+            return None
+        others = (other for other in self.everybody if other is not one)
+        return None if any(told.contradicts(one, other) for other in others) else one
 
     def _named(self, told: Told) -> list[Known]:
         """Return all whose whole name is there: not Ada Lovelace, if it is Ada King Lovelace."""

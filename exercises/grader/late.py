@@ -82,7 +82,7 @@ def _reduced(
     if exercise.name not in late.due:
         return exercise
     extension = max((student.extension for student in students), default=0.0)
-    times = [one.when, *(student.handed_in for student in students)]
+    times = [one.when(exercise.name), *(student.handed_in for student in students)]
     days = max(days_late(late.due[exercise.name], when, extension) for when in times)
     percent = min(days * late.per_day, late.most)
     if not days or not exercise.earned:

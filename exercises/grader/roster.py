@@ -4,13 +4,15 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 # The heads of columns that say who somebody is, in English, German and Chinese, as the platforms
-# write them: all other columns, such as grades, are ignored. Capitals, spaces, hyphens and
-# underscores do not matter.
+# write them: all other columns, such as grades, are ignored. Capitals, spaces, hyphens,
+# underscores and full stops do not matter.
 NAMES = (
     *("student", "name", "full name", "student name", "display name"),
+    *("last name, first name", "name, first name", "name, vorname", "nachname, vorname"),
     *("vollständiger name", "teilnehmer", "姓名", "学生", "学生姓名", "全名"),
 )
 FIRST = ("first name", "given name", "vorname", "名", "名字")
@@ -19,7 +21,16 @@ IDS = (
     *("id", "sis user id", "sis login id", "id number", "student id", "sid", "identifier"),
     *("username", "user name", "login", "email", "email address", "display id"),
     *("orgdefinedid", "anonymous id", "github", "github username", "user id"),
-    *("id nummer", "matrikelnummer", "matrikel", "kennung", "benutzername", "anmeldename"),
+    *(
+        "id nummer",
+        "matrikelnummer",
+        "matrikelnr",
+        "matrikel nr",
+        "matrikel",
+        "kennung",
+        "benutzername",
+        "anmeldename",
+    ),
     *("e mail", "e mail adresse", "学号", "编号", "标识", "标识符", "用户名", "账号"),
     *("邮箱", "电子邮件", "邮箱地址", "电子邮件地址"),
 )
@@ -55,7 +66,7 @@ def read_roster(path: Path) -> list[Student]:
     """Read a table whose first row names the columns; it may come from a spreadsheet."""
     text = _decoded(path)
     first = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=first.count)
+    separator = max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)
     heads, *rows = [*csv.reader(text.splitlines(), delimiter=separator)] or [[]]
     every = (*NAMES, *FIRST, *LAST, *IDS)
     known = [i for i, head in enumerate(heads) if head_of(head) in every]
@@ -93,19 +104,29 @@ def _decoded(path: Path) -> str:
 
 def head_of(text: str) -> str:
     """Write the head of a column as the tables above have it."""
-    return re.sub(r"[\s_-]+", " ", text.strip().strip('"').lower())
+    return re.sub(r"[\s_.-]+", " ", text.strip().strip('"').lower()).strip()
 
 
 def _student(cells: Mapping[str, str], more: Mapping[str, str], path: Path) -> Student:
     days = next((more[head] for head in EXTENSION if more.get(head)), "0")
     if not re.fullmatch(r"\d+(?:[.,]\d+)?", days):
         raise ValueError(f"{path.name}: an extension is a number of days, and not {days!r}.")
+    handed_in = next((more[head] for head in HANDED_IN if more.get(head)), "")
+    try:
+        if handed_in:
+            datetime.fromisoformat(handed_in)
+    except ValueError:
+        raise ValueError(
+            f"{path.name}: a time is written as 2026-11-08 23:59, and not {handed_in!r}."
+        ) from None
     by_head = {head_of(head): cell.lstrip("#") for head, cell in cells.items()}
 
     def first_of(heads: tuple[str, ...]) -> str:
         return next((by_head[head] for head in heads if by_head.get(head)), "")
 
     first, last, whole = map(first_of, (FIRST, LAST, NAMES))
+    if whole and first and not last and first not in whole:
+        whole, last = "", whole  # Name;Vorname
     names, parts = [], []
     if whole:
         names.append(whole)
@@ -126,6 +147,6 @@ def _student(cells: Mapping[str, str], more: Mapping[str, str], path: Path) -> S
         frozenset(logins),
         frozenset((*numbers, *participants)),
         participants[0] if participants else "",
-        next((more[head] for head in HANDED_IN if more.get(head)), ""),
+        handed_in,
         float(days.replace(",", ".")),
     )

@@ -67,7 +67,11 @@ def test_points_taken_off_by_hand_leave_no_less_than_0(write):
 
 @pytest.mark.parametrize(
     ("row", "says"),
-    [("Cy Fox,66,1,", "no exercise '66'"), ("Cy Fox,06,much,", "'much' is no number of points")],
+    [
+        ("Cy Fox,66,1,", "no exercise '66'"),
+        ("Cy Fox,06,much,", "'much' is no number of points"),
+        ("Cy Fox,06,nan,", "'nan' is no number of points"),
+    ],
 )
 def test_a_row_that_cannot_be_understood_is_refused(write, row, says):
     with pytest.raises(ValueError, match=f"hand.csv, line 2: .*{says}"):

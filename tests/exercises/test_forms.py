@@ -255,7 +255,7 @@ def of_whom(folder, told, names):
     students = roster(folder, told)
     place = folder / "class"
     for name in names:
-        (place / name).mkdir(parents=True)
+        put(place, name if name.endswith(".py") else f"{name}/06_relu.py")
     found, _ = submissions(place, COURSE.exercises)
     theirs = matched(students, found)
     return [" + ".join(s.name for s in theirs.get(one, ())) or "nobody" for one in found]

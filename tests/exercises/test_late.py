@@ -59,7 +59,7 @@ def earned(when, roster, tmp_path):
     """Return the points of a submission that has earned 8 of 10."""
     (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
     check = Graded("06_relu/check_forward", "06.1", "It is right.", 10, 8.0, "failed", "", False)
-    one = Submission("Ada Lovelace", when=when)
+    one = Submission("Ada Lovelace", times=(("", when),))
     report = Report(one.name, (GradedExercise("06_relu", "ReLU", (check,)),), "none")
     found = {one.name: read_roster(tmp_path / "roster.csv")}
     rule = late.read_late(replace(COURSE, late=RULE))
@@ -85,9 +85,36 @@ def test_late_work_loses_a_part_of_what_it_earns(when, roster, points, tmp_path)
     assert bool(lost) == (points < 8) == bool(report.exercises[0].notes)
 
 
-def test_an_extension_is_a_number_of_days(tmp_path):
-    with pytest.raises(ValueError, match="an extension is a number of days, and not 'some'"):
-        earned("", "name,extension\nAda Lovelace,some\n", tmp_path)
+@pytest.mark.parametrize(
+    ("head", "cell", "says"),
+    [
+        ("extension", "some", "an extension is a number of days, and not 'some'"),
+        ("handed in", "12.11.2026 10:00", "2026-11-08 23:59, and not '12.11.2026 10:00'"),
+        ("abgegeben", "on Sunday", "a time is written as 2026-11-08 23:59, and not 'on Sunday'"),
+    ],
+)
+def test_what_cannot_be_read_of_a_roster_is_refused(head, cell, says, tmp_path):
+    with pytest.raises(ValueError, match=says):
+        earned("", f"name,{head}\nAda Lovelace,{cell}\n", tmp_path)
+
+
+FIRST, SECOND = "HW_bray_attempt_2026-11-05-10-00-00", "HW_bray_attempt_2026-11-14-10-00-00"
+
+
+@pytest.mark.parametrize(
+    ("files", "day"),
+    [
+        ([f"{FIRST}_06_relu.py", f"{SECOND}_07_softmax.py", f"{SECOND}.txt"], "05"),
+        ([f"{FIRST}_06_relu.py", f"{SECOND}_relu.py"], "14"),
+        ([f"{FIRST}_07_softmax.py", f"{SECOND}_all.zip"], "14"),
+        ([f"{FIRST}_all.zip", f"{SECOND}_07_softmax.py"], "05"),
+    ],
+)
+def test_an_exercise_is_as_late_as_its_own_file(files, day, tmp_path):
+    for file in files:
+        (tmp_path / file).write_text("")
+    ((one,), _) = submissions(tmp_path, COURSE.exercises)
+    assert one.when("06_relu") == f"2026-11-{day}T10:00:00"
 
 
 @pytest.mark.parametrize(
@@ -102,15 +129,15 @@ def test_an_extension_is_a_number_of_days(tmp_path):
 def test_a_time_is_known_where_the_platform_says_it(name, when, tmp_path):
     (tmp_path / name).write_text("")
     ((one,), _) = submissions(tmp_path, COURSE.exercises)
-    assert one.when == when
+    assert one.when("06_relu") == when
 
 
 def test_gradescope_says_it_for_its_folders(tmp_path):
     (tmp_path / "submission_11").mkdir()
     (tmp_path / "submission_metadata.yml").write_text(blocks_of("forms.txt")["of Gradescope"])
     ((one,), _) = submissions(tmp_path, COURSE.exercises)
-    assert (one.name, one.when) == (
+    assert (one.name, one.when("06_relu")) == (
         "Ada Lovelace_9001_alovelace@example.org",
         "2026-11-01 10:20:30.5Z",
     )
-    assert late.days_late(datetime(2026, 10, 31), one.when, 0) in (1, 2)
+    assert late.days_late(datetime(2026, 10, 31), one.when("06_relu"), 0) in (1, 2)
