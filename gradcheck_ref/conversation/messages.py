@@ -158,7 +158,7 @@ def words(*allowed: str) -> Value:
 
     def wrong(value: Any, where: str) -> str:
         right = isinstance(value, str) and value in allowed
-        return "" if right else f"{where} is {shortened(value, 40)}, not {_listed(allowed)}"
+        return "" if right else f"{where} is {_quoted(value)}, not {_listed(allowed)}"
 
     return Value(_listed([f"`{word}`" for word in allowed]), {"enum": list(allowed)}, wrong)
 
@@ -247,8 +247,10 @@ def no_real(given: Any) -> str:
     """Say that something is not a real number, and what to write instead if that is known."""
     if given is None:
         return "null, which is how JavaScript writes NaN: reals are written as strings"
-    if isinstance(given, bool | int | float):
+    if is_number(given):
         return f"the number {given}: reals are written as strings"
+    if isinstance(given, bool):
+        return f"{json.dumps(given)}, not a string"
     if not isinstance(given, str):
         return f"{shortened(given, 60)}, which is not a real number"
     said = f"{_quoted(given, 60)}, which"

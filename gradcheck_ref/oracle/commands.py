@@ -60,7 +60,8 @@ def add_oracle(commands: Any) -> None:
     add("--timeout", metavar="SECONDS", type=float, default=TIMEOUT, help=said)
     said = "how long all of it may take; the rest counts as errors"
     add("--max-seconds", metavar="SECONDS", type=float, default=math.inf, help=said)
-    out = actions.add_parser("export", help="write vectors, schemas and format into a folder")
+    said = "write vectors, schemas, format and license into a folder"
+    out = actions.add_parser("export", help=said)
     out.add_argument("folder", metavar="DIR")
     out.set_defaults(refuse=out.error)
 

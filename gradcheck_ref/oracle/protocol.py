@@ -323,7 +323,8 @@ def whole(request: Request) -> Reply:
     if len(lines) < 2 or not claimed.any():
         raise ValueError("it takes two lines, and a claim that is not 0")
     residuals = claimed[:, None] - (samples[:, :, 1] - samples[:, :, 0]) / (2 * steps)
-    size = np.sqrt(np.mean(claimed * claimed))  # divide by it first, so that no square overflows
+    largest = abs(claimed).max()  # divide by it first, so that no square leaves the range
+    size = largest * np.sqrt(np.mean((claimed / largest) ** 2))
     products = np.prod(residuals / size, axis=1)
     error = np.sqrt(np.fmax(products.mean(), 0.0)) if np.isfinite(products).all() else np.nan
     spread = products.std(ddof=1) / np.sqrt(len(lines))

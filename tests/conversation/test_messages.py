@@ -5,7 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from gradcheck_ref.conversation.messages import LineError, no_real, read_line, real, shortened
+from gradcheck_ref.conversation.messages import (
+    LineError,
+    no_real,
+    read_line,
+    real,
+    shortened,
+    words,
+)
 
 
 def test_a_line_is_an_object():
@@ -60,6 +67,19 @@ def test_a_number_in_another_notation_is_refused_with_the_right_one(given):
     assert real("x").wrong(given, "b") == f"b is {no_real(given)}"
     assert f"{json.dumps(given)[:20]}" in no_real(given)
     assert FOREIGN[given] in no_real(given)
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "said"),
+    [
+        (real("x"), True, "b is true, not a string"),
+        (real("x"), 1.5, "b is the number 1.5: reals are written as strings"),
+        (words("pass", "fail"), "a", 'b is "a", not pass or fail'),
+        (words("pass", "fail"), True, "b is true, not pass or fail"),
+    ],
+)
+def test_a_mistake_is_told_in_the_notation_of_json(value, given, said):
+    assert value.wrong(given, "b") == said
 
 
 @pytest.mark.parametrize("given", ["0.1E+01", ".5", "+1.0", "1.", "1E+100", "-Infinity", "NaN"])

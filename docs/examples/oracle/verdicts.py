@@ -201,14 +201,14 @@ def warp_gradcheck(f, inputs, claims, **tolerance):
 
 
 def scipy_check_grad(q):
-    """Ask ``scipy.optimize.check_grad``; the caller compares with rtol of the claim's length."""
+    """Ask ``scipy.optimize.check_grad``; the caller compares with rtol of the largest claim."""
     from scipy.optimize import check_grad
 
     def ask(f, x, claim):
         error = check_grad(
             lambda row: f(np.reshape(row, x.shape)), lambda _: claim.ravel(), x.ravel()
         )
-        return np.isfinite(error) and error <= q.rtol * np.linalg.norm(claim)
+        return np.isfinite(error) and error <= q.rtol * size(claim)
 
     return q.passes(ask)
 
@@ -304,6 +304,14 @@ CHECKERS = {
         "check_vjp(loss, vjp, (x,), rtol=rtol, atol=0)",
         lambda q: q.passes(lambda f, x, c: jax_check_vjp(f, [x], [c], rtol=q.rtol, atol=0.0)),
     ),
+    "jax-step": Checker(
+        "JAX `check_vjp`, rtol of the question, a step that follows x",
+        "jax",
+        "check_vjp(loss, vjp, (x,), rtol=rtol, atol=0, eps=6.1e-6 * max|x|)",
+        lambda q: q.passes(
+            lambda f, x, c: jax_check_vjp(f, [x], [c], rtol=q.rtol, atol=0.0, eps=CENTRAL * size(x))
+        ),
+    ),
     "hips": Checker(
         "HIPS autograd `check_grads`",
         "autograd",
@@ -316,6 +324,14 @@ CHECKERS = {
         "check_numerical_grads(loss, [x], [claim], rtol=rtol, atol=0), delta is 1e-3",
         lambda q: q.passes(lambda f, x, c: tvm_check(f, x, c, rtol=q.rtol, atol=0.0)),
     ),
+    "tvm-step": Checker(
+        "TVM `check_numerical_grads`, rtol of the question, a step that follows x",
+        "apache-tvm",
+        "check_numerical_grads(loss, [x], [claim], rtol=rtol, atol=0, delta=1.2e-5 * max|x|)",
+        lambda q: q.passes(
+            lambda f, x, c: tvm_check(f, x, c, rtol=q.rtol, atol=0.0, delta=2 * CENTRAL * size(x))
+        ),
+    ),
     "warp": Checker(
         "Warp `gradcheck`, rtol of the question",
         "warp-lang",
@@ -324,10 +340,20 @@ CHECKERS = {
             lambda f, x, c: warp_gradcheck(f, [x], [c], rtol=q.rtol, atol=q.rtol * size(c))
         ),
     ),
+    "warp-step": Checker(
+        "Warp `gradcheck`, rtol of the question, a step that follows x",
+        "warp-lang",
+        "gradcheck(loss, inputs=[x], rtol=rtol, atol=rtol * max|claim|, eps=6.1e-6 * max|x|)",
+        lambda q: q.passes(
+            lambda f, x, c: warp_gradcheck(
+                f, [x], [c], rtol=q.rtol, atol=q.rtol * size(c), eps=CENTRAL * size(x)
+            )
+        ),
+    ),
     "check_grad": Checker(
         "SciPy `check_grad`",
         "scipy",
-        "check_grad(loss, gradient, x) <= rtol * norm(claim)",
+        "check_grad(loss, gradient, x) <= rtol * max|claim|",
         scipy_check_grad,
     ),
     "approx_fprime": Checker(

@@ -311,7 +311,7 @@ def _whole(chance: Random) -> Vector:
         chance.choice((2, 2, 3, 5, 8, 20, 130)),
         curve=chance.choice((0.0, 0.125, 0.5)),
         noise=chance.choice((0.0, 0.125, 0.5)),
-        scale=10.0 ** chance.randint(-30, 30),
+        scale=chance.choice((*whole.FAR, *[10.0 ** chance.randint(-30, 30)] * 8)),
         steps=chance.choice(((0.25, 0.0625), (1e-3, 1e-2), (0.5, 0.125))),
     )
     if len(row.lines) > 2 and chance.random() < 0.2:

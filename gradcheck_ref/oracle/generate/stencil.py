@@ -437,6 +437,11 @@ WEIGHTED += [
     for u in EXTREMES for x in (1.5, -1.5)
 ]  # fmt: skip
 WEIGHTED += [
+    Weighted(f"outputs 2 by 3 at {text(x)}, weights of {text(u)}", slopes,
+        tuple(u * weight for weight in weights), x, 0.25, (2, 3), ("ExtremeUpstream",))
+    for slopes, weights in [_outputs((2, 3))] for u in EXTREMES for x in (1.5, -1.5)
+]  # fmt: skip
+WEIGHTED += [
     Weighted(f"weights {', '.join(map(text, u))}, at {text(x)}", (lambda v: v, lambda v: 2 * v), u,
         x, 0.25, None, ("NonfiniteUpstream",))
     for u in ((math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (-2.0, -math.inf))

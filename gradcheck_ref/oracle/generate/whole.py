@@ -16,6 +16,7 @@ HEADER = (
     "slope along each line is given. How large is the error of the whole gradient, beside the "
     "gradient, and how sure is the square of that?"
 )
+FAR = (1e-200, 1e200)  # of claims: their squares leave the range of doubles
 Line = tuple[float, tuple[float, float, float, float]]  # claim; behind and ahead at both steps
 
 
@@ -78,7 +79,12 @@ def _rows() -> Iterator[Row]:
         yield straight_or_cubic(said, 2.0, count, ("ManyLines",), noise=0.125)
     for factor, name in ((1.0, "right"), (2.0, "doubled")):
         row = straight_or_cubic("", factor, 8, curve=0.125)
-        yield one_claim_is_zero(f"one claim is 0, the others are {name}", row, 2)
+        for at, place in ((0, "first"), (2, "third"), (7, "last")):
+            said = f"the {place} claim is 0, the others are {name}"
+            yield one_claim_is_zero(said, row, at)
+        for scale in FAR:
+            said = f"values about {text(scale)}, {name}"
+            yield straight_or_cubic(said, factor, 6, ("ExtremeScale",), curve=0.125, scale=scale)
     yield straight_or_cubic("all zero", 0.0, 8, ("BadArgument",))
     yield straight_or_cubic("one line", 2.0, 1, ("BadArgument",))
     yield Row("no line", (0.25, 0.0625), [], ("BadArgument",))

@@ -311,6 +311,8 @@ whole: no root :: math.sqrt(0.0 if mean < 0 else mean) -> max(mean, 0.0)
 whole: the root of the size :: 0.0 if mean < 0 else mean -> abs(mean)
 whole: divided by the number of lines :: (len(products) - 1) -> len(products)
 whole: the deviation of one line :: / (len(products) - 1) / len(products)) -> / (len(products) - 1))
+whole: squares leave the range :: math.hypot(*(line[0] for line in lines)) -> \
+    (math.sqrt(sum(line[0] * line[0] for line in lines)) or 1.0)
 whole: one line is enough :: len(lines) < 2 or not any -> not any
 whole: products below 1e-40 are 0 :: mean = sum(products) -> \
     mean = sum(p for p in products if abs(p) * size**2 > 1e-40)
