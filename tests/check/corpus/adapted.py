@@ -24,8 +24,8 @@ EXCUSES = {
     "offset": "unsure:noise",  # 1e6 + 1e-3 sin x: rounding of the pedestal is noise like any other
 }
 
-# The kinds for which the zoo has no word: it calls such a bug unknown. A formula that the check does
-# not know is a local derivative at best.
+# The kinds for which the zoo has no word: it calls such a bug unknown. What a formula does not show
+# is a local derivative at best.
 BEYOND = KINDS.keys() - {bug.diagnosis for case in all_cases() for bug in case.bugs}
 UNKNOWN = " ".join(["none", "local-derivative", *sorted(BEYOND)])
 
