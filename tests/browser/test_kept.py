@@ -9,10 +9,11 @@ import pytest
 
 from .another_python import play_pyodide
 from .conftest import window
-from .test_exercise import RIGHT, STARTER, WRONG, Exercise
-from .test_predictions import Question
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
+
+from .test_exercise import RIGHT, STARTER, WRONG, Exercise  # noqa: E402 (they skip, too)
+from .test_predictions import Question  # noqa: E402
 
 # A tab that no other tab can tell anything, as one that sleeps.
 DEAF = "addEventListener('storage', (event) => event.stopImmediatePropagation(), true)"

@@ -202,8 +202,11 @@ def _agree(together: Together) -> bool:
         while refused_by(together.evidence).any():
             if few or together.suspects.lines or not find_by_signs(together):
                 return False
-        if few and question.size - together.unconfirmed().size < LINES:
-            return False  # more lines only confirm fewer entries: axes are cheaper
+        # More lines only confirm fewer entries, so axes are cheaper; but where digits are few, lines
+        # tell of the whole.
+        saved = question.size - together.unconfirmed().size if few else LINES
+        if saved < LINES and not has_few_digits(question):
+            return False
     return True
 
 
