@@ -12,8 +12,8 @@ from .conftest import window
 
 pytest.importorskip("playwright", reason="needs playwright, of the extra browser")
 
-from .test_exercise import RIGHT, STARTER, WRONG, Exercise  # noqa: E402 (they skip, too)
-from .test_predictions import Question  # noqa: E402
+from .test_exercise import RIGHT, STARTER, WRONG, Exercise
+from .test_predictions import Question
 
 # A tab that no other tab can tell anything, as one that sleeps.
 DEAF = "addEventListener('storage', (event) => event.stopImmediatePropagation(), true)"
