@@ -202,8 +202,8 @@ def _agree(together: Together) -> bool:
         while refused_by(together.evidence).any():
             if few or together.suspects.lines or not find_by_signs(together):
                 return False
-        # More lines only confirm fewer entries, so axes are cheaper; but lines tell of the whole, where
-        # digits are few.
+        # More lines only confirm fewer entries, so axes are cheaper; but where digits are few, they
+        # tell of the whole.
         saved = question.size - together.unconfirmed().size if few else LINES
         if saved < LINES and not has_few_digits(question):
             return False
