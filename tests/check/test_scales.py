@@ -35,7 +35,6 @@ DECIMAL = {"1e-5": 1e-5, "1": 1.0, "1e5": 1e5}
 
 # Smooth functions of which a claim depends on last bits, which decimal units change.
 LAST_BIT = {
-    "step_at_its_jump": "in other units lines find one of two wrong entries, which is no pattern",
     "cube": "one bug is a difference quotient with a step of 1e-12, which is mostly noise",
     "exponential": "one bug is rounded to float16, and named by its bits",
     "dot_product_attention": "one bug is rounded to float16, and named by its bits",
@@ -51,6 +50,7 @@ AT_A_LIMIT = {
     "cancelling_quotient": "nearly all digits cancel",
     "maximum_near_tie": "the tie is 1e-9 of x away",
     "openturns/trapezoidal": "f jumps along the line on which its noise is measured",
+    "step_at_its_jump": "x is at a jump, where one seed of twelve says *unsure*",
     "tiny_loss": "f and its slopes are below the rounding of numbers of size 1",
     "square_of_small_x": "f and its slopes are below the rounding of numbers of size 1",
     "cube": "one bug is a difference quotient with a step of 1e-12, which is mostly noise",
