@@ -34,8 +34,9 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
-# No page asks the questions of the oracle, or reads its formats, or removes the package.
-UNNEEDED = re.compile(r"/oracle/(vectors|generate)/|/FORMAT\.md$|/RECORD$")
+# No page asks the questions of the oracle, or reads its formats, or removes the package; and no
+# framework or program is there to be adapted.
+UNNEEDED = re.compile(r"/oracle/(vectors|generate)/|/adapters/|/FORMAT\.md$|/RECORD$")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
