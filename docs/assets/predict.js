@@ -1,7 +1,7 @@
 // Questions before what they ask about: the reader answers, then sees. There is no score; an answer stays
 // in this browser, until the reader is asked again or the question changes.
 //
-// In Markdown, and without scripts, it is a question and a folded answer (docs/exercises/new_exercise.md).
+// In Markdown, and without scripts, it is a question and a folded answer (exercises/new_exercise.md).
 // Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
 // words in bold of the answer are the truth. A list at its end has a reply to each wrong option, "option: why",
 // and a hint for who does not know. With data-folds, what follows the question is folded until it is answered.

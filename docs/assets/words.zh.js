@@ -4,6 +4,8 @@
 
 globalThis.translations = {
   // Examples that can be run, and exercises.
+  "Show only rows with": "只显示含有这些词的行：",
+  "{n} of {all}": "{n} / {all}",
   Run: "运行",
   Stop: "停止",
   Edit: "修改",

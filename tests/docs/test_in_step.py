@@ -248,7 +248,7 @@ def test_a_link_leads_to_english_only_without_a_translation_and_a_picture_has_ch
     there = SimpleNamespace(get_file_from_path={"glossary.md"}.__contains__)
     leads = {
         "[a](../glossary.md#kink)": "[a](../glossary.md#kink)",
-        "[a](../wild.md#x)": "[a](english:wild.md#x)",
+        "[a](../found.md#x)": "[a](english:found.md#x)",
         "![a](../assets/figures/course.svg)": "![a](english:assets/figures/course.zh.svg)",
         "![a](../assets/figures/lines.svg)": "![a](english:assets/figures/lines.svg)",
     }

@@ -115,12 +115,13 @@ NAVIGATION = {
     path: name
     for name, path in re.findall(r'^ +- "?([^"\n]+?)"?: (\S+\.md)$', CONFIGURATION, re.MULTILINE)
 }
-NUMBERED = [path for path, name in NAVIGATION.items() if re.match(r"\d", name)]
+NUMBERED = [path for path, name in NAVIGATION.items() if re.match(r"(?:Stage |Exercise )?\d", name)]
 
 
 def plain(name):
     """Return a name as it is compared: number, then words without *Stage*, *the* and capitals."""
-    return re.sub(r"^(\d+ )the ", r"\1", name.lower().replace("stage ", "").replace(":", ""))
+    name = re.sub(r"^(?:stage|exercise) ", "", name.lower()).replace(":", "")
+    return re.sub(r"^(\d+ )the ", r"\1", name)
 
 
 def title_of(path):
@@ -150,7 +151,8 @@ def test_a_stage_and_its_exercise_have_the_same_name(number):
     (stage,) = (path for path in NAVIGATION if path.startswith(f"stages/stage{number}_"))
     (exercise,) = (path for path in NAVIGATION if path.startswith(f"exercises/0{number}_"))
     assert plain(title_of(exercise)) == f"0{plain(title_of(stage))}"
-    assert f"[{NAVIGATION[stage]}]({stage})" in (DOCS / "index.md").read_text(encoding="utf-8")
+    name = NAVIGATION[stage].replace("Stage ", "").replace(":", "")
+    assert f"[{name}]({stage})" in (DOCS / "index.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("path", [path for path in NAVIGATION if path.startswith("slides/")])

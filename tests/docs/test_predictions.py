@@ -27,9 +27,8 @@ from gradcheck_ref.zoo import load_iris
 
 ROOT = Path(__file__).parents[2]
 COURSE = read_course()
-RECIPE = ROOT / "docs" / "exercises" / "new_exercise.md"  # which writes an exercise of its own
 ENGLISH = {*ROOT.glob("docs/**/*.md")} - {*ROOT.glob("docs/zh/**/*.md")}
-SOURCES = [*sorted(ENGLISH - {RECIPE}), *ROOT.glob("exercises/*/README.md")]
+SOURCES = [*sorted(ENGLISH), *ROOT.glob("exercises/*/README.md")]
 BLOCK = re.compile(
     r'^<div class="predict" data-name="(?P<name>\w+)"(?P<more>[^>\n]*) markdown="1">\n\n'
     r"(?P<question>(?:(?!- |<).+\n)+)\n(?P<options>(?:- .+\n)*)\n?"

@@ -177,7 +177,7 @@ def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     for folder in ("exercises", "docs/exercises", "tests"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__py*"))
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
-    page = (ROOT / "docs" / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
+    page = (ROOT / "exercises" / "new_exercise.md").read_text(encoding="utf-8")
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
     assert end == "python exercises/run.py verify 99\n"

@@ -1,0 +1,56 @@
+"""At the old address of a page that moved, put one that leads to the new address.
+
+An anchor is kept, for most parts of a page have moved with their names.
+"""
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import get_plugin_logger
+from mkdocs.structure.files import File, Files
+from mkdocs.utils import get_relative_url
+
+logger = get_plugin_logger(__name__)
+
+# {what it was: what it is}
+MOVED = {
+    "check/kinds_of_mistakes": "reference/kinds.md",
+    "compat/blind_spots": "compat/how_libraries_decide.md",
+    "compat/from_cs231n": "compat/coming_from.md",
+    "compat/from_tvm": "compat/coming_from.md",
+    "compat/from_warp": "compat/coming_from.md",
+    "exercises/new_exercise": "exercises/instructors.md",
+    "exercises/submissions": "exercises/platforms.md",
+    "exercises/wrong_answers": "exercises/instructors.md",
+    "found_in_science": "found.md",
+    "reference/oracle_coverage": "reference/oracle_results.md",
+    "reference/zoo": "zoo.md",
+    "wild": "found.md",
+}
+PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>{old} has moved</title>
+<meta name="description" content="{old} has moved.">
+<meta name="robots" content="noindex">
+<script>location.replace("{new}" + location.hash)</script>
+<meta http-equiv="refresh" content="0; url={new}">
+</head>
+<body><a href="{new}">It has moved.</a></body>
+</html>
+"""
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Add the pages; a strict build fails if one leads nowhere."""
+    if config.theme["language"] != "en":
+        return
+    for old, new in MOVED.items():
+        target = files.get_file_from_path(new)
+        if target is None or files.get_file_from_path(f"{old}.md"):
+            logger.warning(f"{old} cannot lead to {new}")
+            continue
+        address = f"{old}/" if config.use_directory_urls else f"{old}.html"
+        place = f"{old}/index.html" if config.use_directory_urls else address
+        page = PAGE.format(old=old, new=get_relative_url(target.url, address))
+        files.append(File.generated(config, place, content=page))
