@@ -32,9 +32,10 @@ def installed() -> Iterator[str]:
     """Yield a row for each that was found in a library as it is today."""
     with INSTALLED.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            wrong = f"{row['claimed']} instead of {row['right']}" if row["right"] else row["claimed"]
-            seen = ", ".join(filter(None, (f"{row['checked']}, in {row['version']}", row["report"])))
-            yield f"| {row['library']} | {row['derivative']} | {wrong} | {seen} |"
+            wrong = " instead of ".join(filter(None, (row["claimed"], row["right"])))
+            seen = ", in ".join((row["checked"], row["version"]))
+            report = row["report"] and f", {row['report']}"
+            yield f"| {row['library']} | {row['derivative']} | {wrong} | {seen}{report} |"
 
 
 def released() -> Iterator[str]:

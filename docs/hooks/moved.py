@@ -17,6 +17,7 @@ MOVED = {
     "compat/from_cs231n": "compat/coming_from.md",
     "compat/from_tvm": "compat/coming_from.md",
     "compat/from_warp": "compat/coming_from.md",
+    "compat/torch_operators": "found.md",
     "exercises/new_exercise": "exercises/instructors.md",
     "exercises/submissions": "exercises/platforms.md",
     "exercises/wrong_answers": "exercises/instructors.md",

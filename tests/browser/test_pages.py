@@ -270,6 +270,17 @@ def test_next_does_not_lead_through_the_other_libraries(site):
     assert not any(name.startswith("from_") for name in met)
 
 
+def test_a_long_table_shows_the_rows_with_all_words(page):
+    tab = page("found/")
+    rows = tab.locator(".filtered tbody tr:visible")
+    everything = rows.count()
+    tab.locator(".filtered input").fill("jax ALONE")
+    said = rows.all_inner_texts()
+    assert 5 < len(said) < everything - 100
+    assert all("jax" in text.lower() and "alone" in text for text in said)
+    assert tab.locator(".filtered output").inner_text() == f"{len(said)} of {everything}"
+
+
 # --- what would go wrong is noticed ----------------------------------------------------------
 
 

@@ -358,8 +358,7 @@ def insist_on_stored(request):
 
 # What these tell is known where it is tested: they are run in that process.
 DETECTION, *OF_STAGES, OF_COMPLAINTS = HERE = [
-    EXAMPLES / f"{name}.py"
-    for name in ("detection", "kill_matrix", "figures", "complaints")
+    EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "complaints")
 ]
 SLOW = ("judge_baselines", "many_cores", "rules", "weak", "wild", "zoo")
 SCRIPTS = [

@@ -10,6 +10,7 @@ import logging
 import re
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,6 +107,50 @@ def test_the_social_card_has_the_required_size_and_is_small():
     assert card[1:4] == b"PNG"
     assert [int.from_bytes(card[at : at + 4], "big") for at in (16, 20)] == [1200, 630]
     assert len(card) < 50_000
+
+
+# --- links that nobody writes -----------------------------------------------------------------
+
+
+def test_an_old_address_leads_to_a_page():
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    for old, new in loaded("hooks/moved.py").MOVED.items():
+        assert (ROOT / "docs" / new).is_file()
+        assert not (ROOT / "docs" / f"{old}.md").exists()
+
+
+LINK = '<a class="api" href="../../reference/check/#gradcheck_ref.nearby">{}</a>'
+CODE = '<pre><code><span class="n">nearby</span> <span class="n">other</span></code></pre>'
+USES = {
+    "the first in prose": (
+        CODE + "<p>{}, <code>nearby</code></p>",
+        "<code>nearby(x)</code>",
+    ),
+    "in code, if there is none in prose": (
+        CODE.replace('<span class="n">nearby</span>', "{}"),
+        '<span class="n">nearby</span>',
+    ),
+    "no heading, and no link": (
+        '<h2><code>nearby</code></h2><a href="#x"><code>nearby</code></a>{}',
+        "<code>nearby</code>",
+    ),
+    "no name of another library": ("<code>np.nearby</code><code>allclose</code>{}", ""),
+}
+
+
+@pytest.mark.parametrize(("html", "use"), USES.values(), ids=USES)
+def test_the_first_use_of_a_public_name_leads_to_the_api(html, use):
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    page = SimpleNamespace(url="check/kinks/", file=SimpleNamespace(src_uri="check/kinks.md"))
+    config = SimpleNamespace(use_directory_urls=True, extra={"above": ""})
+    linked = loaded("hooks/api.py").on_page_content(html.format(use), page, config)
+    assert linked == html.format(use and LINK.format(use))
+
+
+def test_every_public_name_has_a_place_in_the_api():
+    pytest.importorskip("mkdocs", reason="comes with the extra docs")
+    api = loaded("hooks/api.py")
+    assert {*gradcheck_ref.__all__} - api.SHARED - {*api.places()} == set()
 
 
 # --- the scripts of a page -------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """What the check refuses in libraries that are installed, each confirmed by another route.
 
-The table `docs/found.csv` tells of them, and `tests/parity/test_found.py` looks if they are still so.
+The table `docs/found.csv` tells of them, and `tests/parity/test_found.py` looks if they are
+still so.
 
 A row of a table has a call and a point. The call gets a module and x. In `FUNCTIONS` its
 derivative is that of the library, by `ADAPTERS`. In `PAIRS` it returns a value, and the slopes that

@@ -2,7 +2,7 @@
 
 Run it by hand, with torch: ``python tests/tools/operators_of_torch.py``, which takes two
 minutes; with names of operators only those, and with ``--reports`` all that is said of what does
-not agree. What it prints is the table of docs/compat/torch_operators.md, kept in docs/examples:
+not agree. What it prints is the table of docs/found.md, kept in docs/examples:
 ``... > docs/examples/torch_operators.txt``. It ends with 1 if something is refused, or raised,
 for which no reason stands below, or if a wrong gradient passes.
 

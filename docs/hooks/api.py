@@ -1,0 +1,55 @@
+"""Link each public name to its place in the API, where a page first uses it, and fold long notes there.
+
+The places are the lines `:::` of the reference. Prose comes before code, and headings and links
+stay as they are.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+DOCS = Path(__file__).parents[1]
+OBJECT = re.compile(r"^::: (\S+)\n((?: .*\n|\n(?= ))*)", re.MULTILINE)
+MEMBER = re.compile(r"[\[,-] ?(\w+)(?=[\],\n])")
+SKIPPED = r"<(?P<skip>a|autoref|h[1-6]|pre|summary|button|svg)\b.*?</(?P=skip)>"
+PROSE = re.compile(SKIPPED + r"|<code>(?P<name>\w+)(?:\([^<]*\))?</code>", re.DOTALL)
+CODE = re.compile(SKIPPED.replace("pre|", "") + r'|<span class="n">(?P<name>\w+)</span>', re.DOTALL)
+# Names that pages use for the functions of others, too.
+SHARED = {"allclose", "answer", "draw", "gradcheck", "jacobian", "judge", "run"}
+SHARED |= {"close", "many", "notes"}
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) -> str:
+    """Link the first use of each name; in the reference itself, fold the notes."""
+    source = page.file.src_uri
+    if source.startswith("reference/") or source == "zoo.md":
+        html = html.replace('<details class="note" open>', '<details class="note">')
+    seen: set[str] = set()
+
+    def linked(found: re.Match[str]) -> str:
+        name = found["name"]
+        if name in seen or name not in places() or places()[name][0] == source:
+            return found[0]
+        seen.add(name)
+        place, anchor = places()[name]
+        address = place.removesuffix(".md") + ("/" if config.use_directory_urls else ".html")
+        up = config.extra["above"] + get_relative_url(address, page.url)
+        return f'<a class="api" href="{up}#{anchor}">{found[0]}</a>'
+
+    return CODE.sub(linked, PROSE.sub(linked, html))
+
+
+@cache
+def places() -> dict[str, tuple[str, str]]:
+    """Return the page and the anchor of each public name."""
+    found = {}
+    for page in (*sorted((DOCS / "reference").glob("*.md")), DOCS / "zoo.md"):
+        for path, options in OBJECT.findall(page.read_text(encoding="utf-8")):
+            members = [f"{path}.{name}" for name in MEMBER.findall(options)]
+            for anchor in members or [path]:
+                found[anchor.rpartition(".")[2]] = page.relative_to(DOCS).as_posix(), anchor
+    return {name: at for name, at in found.items() if name not in SHARED}
