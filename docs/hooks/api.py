@@ -1,4 +1,4 @@
-"""Link each public name to its place in the API, where a page first uses it, and fold long notes there.
+"""Link each public name, where a page first uses it, to its place in the API; fold notes there.
 
 The places are the lines `:::` of the reference. Prose comes before code, and headings and links
 stay as they are.

@@ -13,11 +13,11 @@ logger = get_plugin_logger(__name__)
 # {what it was: what it is}
 MOVED = {
     "check/kinds_of_mistakes": "reference/kinds.md",
-    "compat/blind_spots": "compat/how_libraries_decide.md",
-    "compat/from_cs231n": "compat/coming_from.md",
-    "compat/from_tvm": "compat/coming_from.md",
-    "compat/from_warp": "compat/coming_from.md",
-    "compat/torch_operators": "found.md",
+    "compat/blind_spots": "compat/how_libraries_decide.md#what-their-rules-let-through",
+    "compat/from_cs231n": "compat/coming_from.md#cs231n",
+    "compat/from_tvm": "compat/coming_from.md#tvm",
+    "compat/from_warp": "compat/coming_from.md#warp",
+    "compat/torch_operators": "found.md#torchs-own-operators",
     "exercises/new_exercise": "exercises/instructors.md",
     "exercises/submissions": "exercises/platforms.md",
     "exercises/wrong_answers": "exercises/instructors.md",
@@ -34,10 +34,10 @@ PAGE = """\
 <title>{old} has moved</title>
 <meta name="description" content="{old} has moved.">
 <meta name="robots" content="noindex">
-<script>location.replace("{new}" + location.hash)</script>
-<meta http-equiv="refresh" content="0; url={new}">
+<script>location.replace("{new}" + (location.hash || "{anchor}"))</script>
+<meta http-equiv="refresh" content="0; url={new}{anchor}">
 </head>
-<body><a href="{new}">It has moved.</a></body>
+<body><a href="{new}{anchor}">It has moved.</a></body>
 </html>
 """
 
@@ -47,11 +47,13 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     if config.theme["language"] != "en":
         return
     for old, new in MOVED.items():
-        target = files.get_file_from_path(new)
+        name, hash_, anchor = new.partition("#")
+        target = files.get_file_from_path(name)
         if target is None or files.get_file_from_path(f"{old}.md"):
             logger.warning(f"{old} cannot lead to {new}")
             continue
         address = f"{old}/" if config.use_directory_urls else f"{old}.html"
         place = f"{old}/index.html" if config.use_directory_urls else address
-        page = PAGE.format(old=old, new=get_relative_url(target.url, address))
+        new = get_relative_url(target.url, address)
+        page = PAGE.format(old=old, new=new, anchor=hash_ + anchor)
         files.append(File.generated(config, place, content=page))

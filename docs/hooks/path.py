@@ -1,4 +1,4 @@
-"""The way of a student, *Learn*: *Next* leads through all of it, and a page to read has its minutes.
+"""*Learn* is the way of a student: *Next* leads through all of it, and pages have their minutes.
 
 Elsewhere *Next* stays within its group, so that it does not lead into a manual.
 """
