@@ -262,6 +262,7 @@ def test_next_leads_a_student_only_from_stage_to_exercise(site):
     assert [name[:2] for name in names] == [name[:2] for name in exercises]
     assert [name[:6] for name in met[1:10:2]] == [f"stage{number}" for number in range(1, 6)]
     assert len(met) == 1 + 5 + 1 + len(exercises)
+    assert "minutes to read" in (site / "stages/stage5_adaptive/index.html").read_text("utf-8")
 
 
 def test_next_does_not_lead_through_the_other_libraries(site):
@@ -272,13 +273,10 @@ def test_next_does_not_lead_through_the_other_libraries(site):
 
 def test_a_long_table_shows_the_rows_with_all_words(page):
     tab = page("found/")
-    rows = tab.locator(".filtered tbody tr:visible")
-    everything = rows.count()
     tab.locator(".filtered input").fill("jax ALONE")
-    said = rows.all_inner_texts()
-    assert 5 < len(said) < everything - 100
+    said = tab.locator(".filtered tbody tr:visible").all_inner_texts()
+    assert 5 < len(said) < 15
     assert all("jax" in text.lower() and "alone" in text for text in said)
-    assert tab.locator(".filtered output").inner_text() == f"{len(said)} of {everything}"
 
 
 # --- what would go wrong is noticed ----------------------------------------------------------

@@ -13,17 +13,9 @@ from gradcheck_ref import check_jvp, check_vjp
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-TABLE = (Path(__file__).parents[2] / "docs" / "found.csv").read_text(encoding="utf-8")
-VERSIONS = {
-    row["library"].removeprefix("HIPS ").lower(): row["version"]
-    for row in csv.DictReader(TABLE.splitlines())
-}
-DISTRIBUTIONS = {
-    "sklearn": "scikit-learn",
-    "skfem": "scikit-fem",
-    "numpy_ml": "numpy-ml",
-    "ot": "POT",
-}
+ROWS = csv.DictReader((Path(__file__).parents[2] / "docs/found.csv").read_text("utf-8").split("\n"))
+VERSIONS = {row["library"].removeprefix("HIPS ").lower(): row["version"] for row in ROWS}
+DISTRIBUTIONS = dict(sklearn="scikit-learn", skfem="scikit-fem", numpy_ml="numpy-ml", ot="POT")
 
 
 def skip_unless_it_is(library):
