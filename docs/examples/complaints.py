@@ -20,9 +20,12 @@ CAUSES = {
 
 for cause, module in CAUSES.items():
     print(f"### {cause}\n")
+    passed = [row for row in module.ROWS if row.report.verdict == "pass"]
+    links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
+    print(f"Trouble elsewhere, and a *pass* here: {links}.\n" * bool(passed))
     print("| complaint | what happened | the report |")
     print("| --- | --- | --- |")
     for row in module.ROWS:
-        verdict = row.report.verdict
-        print(f"| [{row.name}]({row.address}) | {row.what} | *{verdict}*: {row.said} |")
+        if (verdict := row.report.verdict) != "pass":
+            print(f"| [{row.name}]({row.address}) | {row.what} | *{verdict}*: {row.said} |")
     print()
