@@ -23,9 +23,9 @@ for cause, module in CAUSES.items():
     passed = [row for row in module.ROWS if row.report.verdict == "pass"]
     links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
     print(f"Trouble elsewhere, and a *pass* here: {links}.\n" * bool(passed))
-    print("| complaint | what happened | the report |")
-    print("| --- | --- | --- |")
+    print("| what happened | the report |")
+    print("| --- | --- |")
     for row in module.ROWS:
         if (verdict := row.report.verdict) != "pass":
-            print(f"| [{row.name}]({row.address}) | {row.what} | *{verdict}*: {row.said} |")
+            print(f"| [{row.what}]({row.address}) | *{verdict}*: {row.said} |")
     print()
