@@ -21,11 +21,13 @@ CAUSES = {
 for cause, module in CAUSES.items():
     print(f"### {cause}\n")
     passed = [row for row in module.ROWS if row.report.verdict == "pass"]
-    links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
-    print(f"Trouble elsewhere, and a *pass* here: {links}.\n" * bool(passed))
-    print("| what happened | the report |")
-    print("| --- | --- |")
-    for row in module.ROWS:
-        if (verdict := row.report.verdict) != "pass":
-            print(f"| [{row.what}]({row.address}) | *{verdict}*: {row.said} |")
-    print()
+    others = [row for row in module.ROWS if row not in passed]
+    if passed:
+        links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
+        print(f"Trouble elsewhere, and a *pass* here: {links}.\n")
+    if others:
+        print("| complaint | the report |\n| --- | --- |")
+        for row in others:
+            found = f"*{row.report.verdict}*: {row.said}"
+            print(f"| [{row.name}]({row.address}): {row.what} | {found} |")
+        print()
