@@ -28,6 +28,5 @@ for cause, module in CAUSES.items():
     if others:
         print("| complaint | the report |\n| --- | --- |")
         for row in others:
-            found = f"*{row.report.verdict}*: {row.said}"
-            print(f"| [{row.name}]({row.address}): {row.what} | {found} |")
+            print(f"| [{row.name}]({row.address}) | *{row.report.verdict}*: {row.said} |")
         print()
