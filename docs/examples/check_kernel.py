@@ -121,7 +121,10 @@ def rows():
                 named = "; ".join(f"{one.subject}: {one.kind}" for one in known)
                 verdict = report.verdict + (f", {named}" if named else "")
                 cells.append((verdict, words(by_peer), words(by_reference)))
-            pairs = (one if one == other else f"{one}; {other}" for one, other in zip(*cells))
+            pairs = (
+                one if one == other else f"{one} / {other}"
+                for one, other in zip(*cells, strict=True)
+            )
             yield f"| {title}, {mistake or 'right'} | {' | '.join(pairs)} |"
 
 
