@@ -82,10 +82,16 @@ def installed(ask):
         pytest.skip("gradcheck-ref is not installed in this environment")
 
 
-def test_the_version_is_the_same_everywhere():
-    assert citation()["version"] == gradcheck_ref.__version__
-    assert f"\n## [{gradcheck_ref.__version__}] - " in text_of("CHANGELOG.md")
-    assert installed(version) == gradcheck_ref.__version__, "installed from another checkout?"
+def test_the_version_and_its_date_are_the_same_everywhere():
+    version_of_code, cited = gradcheck_ref.__version__, citation()
+    assert cited["version"] == version_of_code
+    date = cited["date-released"]
+    newest = re.search(r"^## (.*)$", text_of("CHANGELOG.md"), re.MULTILINE)[1]
+    assert newest == f"[{version_of_code}] - {date}"
+    assert f"\n  release: {version_of_code}, {date}\n" in text_of("mkdocs.yml")
+    assert "{{ config.extra.release }}" in text_of("docs/theme/partials/copyright.html")
+    assert f"\nThis is version {version_of_code}, {date}." in text_of("README.md")  # of the wheel
+    assert installed(version) == version_of_code, "installed from another checkout?"
 
 
 def test_numpy_is_the_only_run_time_dependency():

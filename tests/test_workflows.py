@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import gradcheck_ref
+
 ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
@@ -118,6 +120,14 @@ def test_the_site_workflow_sets_the_variables_that_mkdocs_reads():
     assert asked == {"SITE_URL", "REPO_URL", "EDIT_URI", "DOWNLOADS", "VERSIONS"}
     mike = {"VERSION", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"}
     assert told == asked | mike
+
+
+def test_one_tag_publishes_the_wheel_and_the_site():
+    tag = f"v{gradcheck_ref.__version__}"
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert f"\ngit tag {tag} && git push origin {tag}\n" in contributing
+    started = [name for name in NAMES if '\n    tags: ["v*"]\n' in text_of(name)]
+    assert started == ["release.yml", "site.yml"]
 
 
 def test_the_wheel_is_published_without_a_password():

@@ -20,9 +20,13 @@ CAUSES = {
 
 for cause, module in CAUSES.items():
     print(f"### {cause}\n")
-    print("| complaint | what happened | the report |")
-    print("| --- | --- | --- |")
-    for row in module.ROWS:
-        verdict = row.report.verdict
-        print(f"| [{row.name}]({row.address}) | {row.what} | *{verdict}*: {row.said} |")
-    print()
+    passed = [row for row in module.ROWS if row.report.verdict == "pass"]
+    others = [row for row in module.ROWS if row not in passed]
+    if passed:
+        links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
+        print(f"Trouble elsewhere, and a *pass* here: {links}.\n")
+    if others:
+        print("| complaint | the report |\n| --- | --- |")
+        for row in others:
+            print(f"| [{row.name}]({row.address}) | *{row.report.verdict}*: {row.said} |")
+        print()

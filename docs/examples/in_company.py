@@ -4,8 +4,7 @@ from wild import EVERYBODY
 
 from gradcheck_ref.zoo.company import COMPANY
 
-print("| | right ones refused | wrong ones refused |")
-print("| --- | ---: | ---: |")
+found = {}
 for name, judge in EVERYBODY.items():
     refused = {"right": 0, "wrong": 0}
     for one in COMPANY:
@@ -13,6 +12,9 @@ for name, judge in EVERYBODY.items():
             case = one.case()  # with a state of its own
             vjp = case.vjp if kind == "right" else case.bugs[0].vjp
             refused[kind] += judge(case, vjp) == "fail"
-    print(
-        f"| {name} | {refused['right']} of {len(COMPANY)} | {refused['wrong']} of {len(COMPANY)} |"
-    )
+    found.setdefault(tuple(refused.values()), []).append(name)
+
+print(f"| of {len(COMPANY)} each | right ones refused | wrong ones refused |")
+print("| --- | ---: | ---: |")
+for (right, wrong), names in found.items():
+    print(f"| {'; '.join(names)} | {right} | {wrong} |")

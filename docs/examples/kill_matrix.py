@@ -9,6 +9,12 @@ from gradcheck_ref.staircase import JUDGES, kill_matrix
 warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
 STAGES = range(len(JUDGES))
+MARKS = {
+    "accepted": "{}",
+    "accepted by luck": "{}, luck",
+    "a close call": "{}, close",
+    "refused": "**({})**",
+}
 
 
 def lucky(row, stage):
@@ -46,9 +52,9 @@ def by_case():
 
 
 def cell(right, bugs, stage):
-    """The results of a stage in words; refusing the right gradient deserves no praise."""
+    """The results of a stage; refusing the right gradient deserves no praise."""
     said, count = decision(right, stage), f"{caught(bugs, stage)}/{len(bugs)}"
-    return f"**refused** ({count})" if said == "refused" else f"{said}, {count}"
+    return MARKS[said].format(count)
 
 
 if __name__ == "__main__":

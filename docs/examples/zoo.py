@@ -3,10 +3,11 @@
 from gradcheck_ref.zoo import all_cases
 
 cases = list(all_cases())
-bugs = [bug for case in cases for bug in case.bugs]
-print(f"{len(cases)} functions, {len(bugs)} bugs.\n")
-print("| function | tags | bugs |")
-print("| --- | --- | --- |")
+alike = {}
 for case in cases:
-    slugs = ", ".join(bug.id.removeprefix(f"{case.name}/") for bug in case.bugs)
-    print(f"| `{case.name}` | {', '.join(sorted(case.tags))} | {slugs} |")
+    alike.setdefault(", ".join(sorted(case.tags)), []).append(f"`{case.name}` ({len(case.bugs)})")
+print(f"{len(cases)} functions, {sum(len(case.bugs) for case in cases)} bugs.\n")
+print("| tags | functions, and how many bugs each has |")
+print("| --- | --- |")
+for tags, functions in alike.items():
+    print(f"| {tags} | {', '.join(functions)} |")

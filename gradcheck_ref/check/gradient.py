@@ -102,7 +102,7 @@ def check_gradient(
 
     Notes
     -----
-    Cost: 2 evaluations of f; and 8 for a pilot along a line, which finds the noise of f and the
+    Cost: 2 evaluations of f; and 10 for a pilot along a line, which finds the noise of f and the
     best steps, 16 where f is noisy, and up to 40 more where it may have stairs (none if that is
     more than half of your limit). Each of at most 12 inputs has a pilot; if there are more, or up
     to 32 coordinates in all, inputs of like units share one. Up to 32 real coordinates (a complex
@@ -111,8 +111,8 @@ def check_gradient(
     150 in all if that is more. And 48 more in all if many entries fail but are nearly right: these
     show if f stops at a tolerance, as a solver does. From 33 coordinates on, 20 lines take 6 each:
     about 130 in all for one input of a smooth f and a right gradient, and up to 400 if lines meet
-    kinks, or if small entries need lines of their own. One wrong entry of a million took 179 in
-    all, and five took 257 to 263. At most 1000, and less than two for each coordinate from 200 on.
+    kinks, or if small entries need lines of their own. One wrong entry of a million took 185 to 279
+    in all. At most 1000, and less than two for each coordinate from 200 on.
 
     A callable ``grads`` is called twice, both times right after a call of f at the point (one that
     accumulates is right only once). If it looks wrong, it is called a third time, and twice more if
@@ -129,7 +129,7 @@ def check_gradient(
 
     Where f has few digits (float32 or a shorter dtype, also inside), and they hide single entries,
     the gradient of each input is judged as a whole: by the length of its error, as a fraction of
-    its own length. At most 1e-3 passes in float32, 0.02 in float16 and 0.1 in bfloat16. Where noise
+    its own length. At most 9e-4 passes in float32, 0.02 in float16 and 0.1 in bfloat16. Where noise
     allows it, only four times the error that it hides passes, but at least a tenth of these. A pass
     says how many typical entries could be lost unseen. This takes about 240 evaluations for all
     inputs, and up to 2000 if some are wrong or hard to decide. They come on top of the 1000, unless

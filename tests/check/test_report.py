@@ -68,7 +68,7 @@ def test_the_dictionary_survives_json(name):
     for entries in (False, True):
         data = report.to_dict(entries=entries)
         assert json.loads(json.dumps(data, allow_nan=False)) == data
-        assert data["version"] == 3
+        assert data["version"] == 1
         assert (data["verdict"], data["reason"]) == (report.verdict, report.reason)
         assert sum(sum(pair["count"].values()) for pair in data["pairs"]) == looked
 

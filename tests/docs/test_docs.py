@@ -151,9 +151,7 @@ def items_without_a_gap(text):
 # Lines that one reads in a sitting. Some pages are looked up rather than read; they may not grow.
 SHORT = 155
 LOOKED_UP = {
-    "docs/check/in_low_precision.md": 172,  # with a question, before the figure that answers it
-    "docs/compat/coming_from.md": 268,  # three libraries, of which a reader has one
-    "docs/compat/how_libraries_decide.md": 180,  # and what each rule lets through
+    "docs/compat/coming_from.md": 212,  # three libraries, of which a reader has one
     "docs/check/your_function.md": 290,
     "docs/glossary.md": 245,
     "docs/reference/rules.md": 190,
@@ -267,14 +265,12 @@ MENDED = {
         " + np.array([0.1 * v[1], 0.0])": "",
         "np.zeros_like(upstream))": "double_backward(v, x, upstream)[1])",
         "x.detach()": "x",
-        "(1 + x * (1 - 2 * p))": "(2 + x * (1 - 2 * p))",
     },
     "docs/compat/from_torch.md": {
         "upstream * 3 *": "upstream * 2 *",
         "(1 + x * gate)": "(1 + x * (1 - gate))",
     },
     "docs/compat/how_libraries_decide.md": {
-        "[4.840e-5, 1.587e-5]": "[2.235e-4, 0.0]",
         "2 * x * (1 + (np.arange(x.size) == 0))": "2 * x",
         "100 * u[1], -100 * u[0]": "0, 0",
     },

@@ -637,21 +637,6 @@ def test_the_answer_is_true(name):
     assert ASK[name]() == TRUE[name]
 
 
-def test_a_longer_step_suits_the_central_difference():
-    """The answer of exercise 2 says by how much: a thousand times."""
-    x = np.array([1 + k / 1000 for k in range(9)])
-
-    def best(formula):
-        steps = 10.0 ** -np.arange(2, 13)
-        errors = [
-            max(abs(float(formula(np.exp, np.array(p), h=h)) / np.exp(p) - 1) for p in x)
-            for h in steps
-        ]
-        return steps[np.argmin(errors)]
-
-    assert best(central_difference) == pytest.approx(1000 * best(forward_difference))
-
-
 def test_torch_has_three_slopes_of_relu_at_zero():
     """The page on kinks says so."""
     torch = pytest.importorskip("torch")
