@@ -261,7 +261,7 @@ def test_next_leads_a_student_only_from_stage_to_exercise(site):
     assert sorted(names) == exercises
     assert [name[:2] for name in names] == [name[:2] for name in exercises]
     assert [name[:6] for name in met[1:10:2]] == [f"stage{number}" for number in range(1, 6)]
-    assert len(met) == 1 + 5 + 1 + len(exercises)
+    assert len(met) == 1 + 5 + 3 + len(exercises)
 
 
 def test_next_does_not_lead_through_the_other_libraries(site):
