@@ -287,6 +287,17 @@ def ask_network_product():
 
 
 @asked
+def ask_complex_descent():
+    """Walk along the conjugate of the gradient 2 z, as JAX has it."""
+    z = 1 + 2j
+    for _ in range(20):
+        z -= 0.1 * (2 * z).conjugate()
+    assert f"{z.imag:.0f}" == "77"
+    assert abs(z.real) < 0.02
+    return "the real part goes to 0, and the imaginary part grows"
+
+
+@asked
 def ask_students_learning():
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     try:
