@@ -268,6 +268,35 @@ def ask_stage4_sign():
 
 
 @asked
+def ask_backward_upstream():
+    return f"{1 / (1 + 3.0 * 3.0):g}"
+
+
+@asked
+def ask_network_product():
+    """Multiply the shapes, and then the numbers."""
+    names = examples_of("docs/network.md")
+    A, W, G = (names[name] for name in "AWG")
+    numeric = central_difference(lambda W: names["loss"](W, names["b"]), W, h=1e-5)
+    assert A.shape[1] != G.shape[0]  # A @ G does not run
+    products = {"`A.T @ G`": A.T @ G, "`G.T @ A`": G.T @ A}
+    (found,) = (name for name, value in products.items() if value.shape == W.shape)
+    assert allclose(products[found], numeric, rtol=1e-6, atol=1e-8)
+    return found
+
+
+@asked
+def ask_complex_descent():
+    """Walk along the conjugate of the gradient 2 z, as JAX has it."""
+    z = 1 + 2j
+    for _ in range(20):
+        z -= 0.1 * (2 * z).conjugate()
+    assert f"{z.imag:.0f}" == "77"
+    assert abs(z.real) < 0.02
+    return "the real part goes to 0, and the imaginary part grows"
+
+
+@asked
 def ask_students_learning():
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     try:

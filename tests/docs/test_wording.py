@@ -1,8 +1,12 @@
-"""The Chinese page on reports explains every sentence that a report may have."""
+"""Every sentence that a report may have is on a page: in English as it is, in Chinese explained."""
 
 import ast
 import re
+import sys
+from html import unescape
 from pathlib import Path
+
+import pytest
 
 from gradcheck_ref.check.claim.company import CIRCUMSTANCES
 from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
@@ -10,8 +14,12 @@ from gradcheck_ref.check.report.table import HEADINGS
 
 ROOT = Path(__file__).parents[2]
 CHECK = ROOT / "gradcheck_ref/check"
+sys.path.append(str(ROOT / "docs" / "hooks"))
+import sentences  # noqa: E402, the hooks are no package
+
 PAGE = (ROOT / "docs/zh/check/reading_a_report.md").read_text(encoding="utf-8")
 QUOTED = re.findall(r"`([^`]+)`", PAGE)
+MADE = unescape(re.sub(r"\\(.)", r"\1", sentences.sentences())).replace("<br>", " | ").splitlines()
 
 # What modules of the check say elsewhere: in errors, notes, commands and plots, and to one another.
 ELSEWHERE = {
@@ -72,16 +80,17 @@ def texts_in(source):
     return [text for text in texts if len(words_of(text).split()) >= 3 and "->" not in text]
 
 
-def not_explained(texts):
-    explained = " | ".join(map(words_of, QUOTED))
+def not_explained(texts, page=QUOTED):
+    explained = " | ".join(map(words_of, page))
     return [text for text in texts if f" {words_of(text)} " not in f" {explained} "]
 
 
-def test_every_sentence_of_a_report_is_quoted_on_the_page():
+@pytest.mark.parametrize("page", [MADE, QUOTED], ids=["en", "zh"])
+def test_every_sentence_of_a_report_is_quoted_on_the_page(page):
     files = [path for path in CHECK.rglob("*.py") if path.name not in OTHER_FILES]
     texts = [text for path in files for text in texts_in(path.read_text(encoding="utf-8"))]
     texts = [text for text in texts if text not in ELSEWHERE and not text.startswith(BEGINNINGS)]
-    assert not_explained(texts) == []
+    assert not_explained(texts, page) == []
 
 
 def test_every_kind_reason_column_and_special_point_is_quoted_on_the_page():
@@ -96,3 +105,19 @@ def test_every_kind_reason_column_and_special_point_is_quoted_on_the_page():
 def test_a_sentence_that_is_not_quoted_is_noticed():
     found = texts_in('"""Say so."""\nx = f"{n} entries are not quoted on the page; so {y}"')
     assert not_explained(found) == [" entries are not quoted on the page; so "]
+
+
+def test_a_text_is_followed_to_where_it_leaves_its_function(tmp_path):
+    source = tmp_path / "module.py"
+    source.write_text(
+        "def f(n, far):\n"
+        "    said, advice = f'it is wrong in {n} entries', 'look at them'\n"
+        "    if far:\n"
+        "        said += ', and far away'\n"
+        "        advice = 'look far away from here'\n"
+        "    yield Guess('mask', said, advice)\n",
+        encoding="utf-8",
+    )
+    said = ["it is wrong in … entries⟨, and far away⟩"]
+    advice = ["look far away from here", "look at them"]
+    assert sentences.Module(source, {"mask": []}).rows() == [("mask", said, advice)]
