@@ -10,10 +10,10 @@ warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
 
 STAGES = range(len(JUDGES))
 MARKS = {
-    "accepted": "{}",
-    "accepted by luck": "{}, luck",
-    "a close call": "{}, close",
-    "refused": "**({})**",
+    "accepted": "yes",
+    "accepted by luck": "luck",
+    "a close call": "close",
+    "refused": "**no**",
 }
 
 
@@ -52,22 +52,24 @@ def by_case():
 
 
 def cell(right, bugs, stage):
-    """The results of a stage; refusing the right gradient deserves no praise."""
-    said, count = decision(right, stage), f"{caught(bugs, stage)}/{len(bugs)}"
-    return MARKS[said].format(count)
+    """Whether a stage accepts the right gradient and, if it does not catch all, how many bugs."""
+    accepted, count = MARKS[decision(right, stage)], caught(bugs, stage)
+    return accepted if count == len(bugs) else f"{accepted}, {count}/{len(bugs)}"
 
 
 if __name__ == "__main__":
-    print("| function | " + " | ".join(judge.name for judge in JUDGES) + " |")
-    print("| --- " * (len(JUDGES) + 1) + "|")
-    rest = []
+    alike, rest = {}, []
     for right, *bugs in by_case():
         if tells_apart(right, bugs):
-            cells = (cell(right, bugs, stage) for stage in STAGES)
-            print(f"| `{right.case.name}` | " + " | ".join(cells) + " |")
+            cells = tuple(cell(right, bugs, stage) for stage in STAGES)
+            alike.setdefault(cells, []).append(f"`{right.case.name}`")
         else:
             rest.append(bugs)
 
+    print("| function | " + " | ".join(judge.name for judge in JUDGES) + " |")
+    print("| --- " * (len(JUDGES) + 1) + "|")
+    for cells, names in alike.items():
+        print(f"| {', '.join(names)} | {' | '.join(cells)} |")
     unseen = sum(not bug.right(0) for bugs in rest for bug in bugs)
     print(f"\nOn the other {len(rest)} functions all five agree: they accept the right gradient,")
     print(f"and all wrong ones but {unseen}, which none of them can see (see below), are refused.")

@@ -19,7 +19,7 @@ def names_of(module):
 def called(module, name):
     """Return the name with its parameters; a twin of a check has two more than the check."""
     one = getattr(module, name)
-    if not isfunction(one):
+    if not isfunction(one) or ".compat." in module.__name__:  # with the parameters of its peer
         return f"`{name}`"
     parameters = list(signature(one).parameters)
     if name.startswith("assert_"):
