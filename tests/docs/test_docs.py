@@ -175,6 +175,16 @@ def test_a_page_can_be_read_in_one_sitting():
     assert {page: n for page, n in lines.items() if n > most[page]} == {}
 
 
+# Where an engineer who checks one gradient goes, code and outputs included.
+ENGINEER = ("five_minutes", "your_function", "reading_a_report", "pytest")
+
+
+def test_an_engineer_has_read_what_it_takes_in_a_quarter_of_an_hour():
+    pages = [(DOCS / "check" / f"{name}.md").read_text(encoding="utf-8") for name in ENGINEER]
+    words = [len(REPLIES.sub("", SETTINGS.sub("", text)).split()) for text in pages]
+    assert sum(words) <= 15 * 220  # a minute
+
+
 def prompts_in_outputs(text):
     return [
         line
