@@ -254,10 +254,10 @@ class Module:
                 if isinstance(node, ast.Assign):
                     self._bind(node.targets[0], node.value, names, {})
                 elif isinstance(node, ast.AugAssign):
-                    target, before = ast.unparse(node.target), [""]
-                    before = names.get(target, before)
-                    self._bind(node.target, node.value, names, {})
-                    names[target] = _joined([before, self.texts(node.value, names)])
+                    target = ast.unparse(node.target)
+                    both = [names.get(target, [""]), self.texts(node.value, names)]
+                    self._bind(node.target, node.value, names, {})  # the entries of a table
+                    names[target] = _joined(both)
                 elif isinstance(node, ast.Return):
                     return True
         return False
