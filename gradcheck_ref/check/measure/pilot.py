@@ -352,8 +352,10 @@ def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
     cost = np.fmax(cost, np.where(shorter > change[:last], shorter, 0.0))
     # Inside one stair, or in rounding, no slope is seen.
     flat = (values[:last] == 0) & (values[1 : last + 1] == 0) & (values[2 : last + 2] == 0)
-    cost = np.where(flat & (values != 0).any(axis=0), np.inf, cost)
-    worst = cost / np.fmax(steep, 1e-300)
+    moves = (values != 0).any(axis=0)
+    cost = np.where(flat & moves, np.inf, cost)
+    # An output that never changes, like the maximum after scaling to [0, 1], tells nothing.
+    worst = (cost / np.fmax(steep, 1e-300))[:, moves | ~moves.any()]
     return np.asarray(np.where(np.isnan(worst), np.inf, worst).max(axis=1, initial=0.0))
 
 
