@@ -430,27 +430,29 @@ STRIDED = cells, rows_apart, transposed
 CONTIGUOUS = "read it with its strides, or call .contiguous()"
 CIRCUMSTANCES = (
     Circumstance("upstream strided", lambda s: s.with_upstream(*STRIDED),
-                 "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS),
+                 "the upstream is not contiguous, as after .t(), a slice or cat", CONTIGUOUS,
+                 at_once=True),
     Circumstance("upstream expanded", _upstream_expanded,
                  "the upstream is one number for all outputs (stride 0), as after .sum()",
                  "call .contiguous() before a kernel reads it"),
     Circumstance("upstream offset", lambda s: s.with_upstream(behind),
                  "the upstream starts behind the beginning of its storage, as a slice of a batch",
-                 "use data_ptr(), not the storage"),
+                 "use data_ptr(), not the storage", at_once=True),
     Circumstance("upstream channels last", _upstream_channels_last,
                  "the upstream is channels_last, and the input is not", CONTIGUOUS),
     Circumstance("upstream kept", _upstream_kept,
                  "another branch reads the upstream later, as in a residual block",
-                 "backward writes to it; work on a copy"),
+                 "backward writes to it; work on a copy", at_once=True),
     Circumstance("one input needs a gradient", _one_input,
                  "some inputs need no gradient, as frozen weights, in LoRA or in a first layer",
                  "look at the right ctx.needs_input_grad"),
     Circumstance("inputs strided", lambda s: s.with_inputs(*STRIDED),
                  "an input is not contiguous, as after .t() or a slice",
-                 "read it and return its gradient with strides, or call .contiguous()"),
+                 "read it and return its gradient with strides, or call .contiguous()",
+                 at_once=True),
     Circumstance("inputs offset", lambda s: s.with_inputs(behind),
                  "an input starts behind the beginning of its storage, as a slice of a batch",
-                 "use data_ptr(), not the storage"),
+                 "use data_ptr(), not the storage", at_once=True),
     Circumstance("inputs channels last", _inputs_channels_last,
                  "an input is channels_last, and the upstream is not", CONTIGUOUS),
     Circumstance("forward keeps its inputs", _forward_keeps,
@@ -459,16 +461,16 @@ CIRCUMSTANCES = (
                  "a copy"),
     Circumstance("backward keeps what was saved", _saved_kept,
                  "another step has saved an input or an output, too",
-                 "backward writes to it; work on a copy"),
+                 "backward writes to it; work on a copy", at_once=True),
     Circumstance("backward twice", _twice,
                  "backward runs twice through one graph, as with retain_graph",
-                 "do not consume or change what forward has saved"),
+                 "do not consume or change what forward has saved", at_once=True),
     Circumstance("two forwards", _two_forwards,
                  "forward runs again before the backward, as in a layer that is used twice",
-                 "keep what backward needs in ctx, not in the module or in a global"),
+                 "keep what backward needs in ctx, not in the module or in a global", at_once=True),
     Circumstance("gradient kept", _gradient_kept,
                  "another backward runs before the gradient is read",
-                 "return a new tensor each time, not the same buffer"),
+                 "return a new tensor each time, not the same buffer", at_once=True),
     Circumstance("one output used", _one_output,
                  "the loss uses one output only",
                  "the upstream of an output that is not used is None, or zeros"),
@@ -490,17 +492,6 @@ CIRCUMSTANCES = (
                  "torch raises only for ctx.save_for_backward(y), not for ctx.y = y"),
 )  # fmt: skip
 TOGETHER = Circumstance("at once", _at_once, "", "")
-COVERED = (
-    "upstream strided",
-    "upstream offset",
-    "upstream kept",
-    "inputs strided",
-    "inputs offset",
-    "backward keeps what was saved",
-    "backward twice",
-    "two forwards",
-    "gradient kept",
-)
 
 
 def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: float) -> Company:
@@ -519,5 +510,5 @@ def company_of_torch(f: Any, arguments: Arguments, everything: bool, change: flo
         every = bool(subject.written) or everything
         if every:
             subject.layouts = 3 if subject.parameters else 4
-        tried = [one for one in CIRCUMSTANCES if every or one.name in COVERED]
-        return in_company(subject, tried, TOGETHER, COVERED, fails=bool(subject.written))
+        tried = [one for one in CIRCUMSTANCES if every or one.at_once]
+        return in_company(subject, tried, TOGETHER, fails=bool(subject.written))

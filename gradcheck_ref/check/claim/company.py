@@ -54,6 +54,8 @@ class Circumstance(NamedTuple):
         Whether another gradient is a fault, and not only a note.
     thorough : bool
         Whether it is only tried if the caller asks for everything.
+    at_once : bool
+        Whether the trial of many at once covers it.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Circumstance(NamedTuple):
     cure: str
     fails: bool = True
     thorough: bool = False
+    at_once: bool = False
 
 
 class Company(NamedTuple):
@@ -76,7 +79,6 @@ def in_company(
     subject: Any,
     circumstances: Sequence[Circumstance],
     together: Circumstance | None = None,
-    covered: Sequence[str] = (),
     *,
     fails: bool = True,
 ) -> Company:
@@ -89,16 +91,14 @@ def in_company(
     circumstances : sequence of Circumstance
         The circumstances.
     together : Circumstance, optional
-        Tries several of them at once.
-    covered : sequence of str
-        Their names.
+        Tries those at once that say so.
     fails : bool
         Whether anything is a fault, and not only a note.
     """
     fine = together is not None and _outcome(subject, together) == ""
     note = ""
     for one in circumstances:
-        if fine and one.name in covered:
+        if fine and one.at_once:
             continue
         if changed := _outcome(subject, one):
             if changed == OTHERS and one.fails and fails:
@@ -267,7 +267,13 @@ def read_only(a: Array) -> Array:
 
 
 def _relaid(
-    name: str, layouts: Sequence[Any], when: str, cure: str, fails: bool = True
+    name: str,
+    layouts: Sequence[Any],
+    when: str,
+    cure: str,
+    fails: bool = True,
+    *,
+    at_once: bool = True,
 ) -> Iterator[Circumstance]:
     """Yield the circumstances that the upstream, and that the inputs, lie so in memory."""
 
@@ -277,8 +283,8 @@ def _relaid(
     def inputs(s: Arrays) -> tuple[list[Any], list[Any]]:
         return several(s, lambda lay: ([s.base], [s.gradient(lay_inputs=lay)]), layouts)
 
-    yield Circumstance(f"upstream {name}", upstream, f"the upstream {when}", cure, fails)
-    yield Circumstance(f"inputs {name}", inputs, f"an input {when}", cure, fails)
+    for of, ask, whose in (("upstream", upstream, "the upstream"), ("inputs", inputs, "an input")):
+        yield Circumstance(f"{of} {name}", ask, f"{whose} {when}", cure, fails, at_once=at_once)
 
 
 def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
@@ -359,7 +365,7 @@ CIRCUMSTANCES = (
              "is a slice of a larger array, as a[::2] is",
              "read it with its strides, or by np.ascontiguousarray"),
     *_relaid("backwards", [backwards], "is a reversed view, as a[::-1] is",
-             "read it with its strides, or by np.ascontiguousarray"),
+             "read it with its strides, or by np.ascontiguousarray", at_once=False),
     *_relaid("read-only", [read_only], "is read-only, as a broadcast array or one of JAX is",
              "do not write to it", fails=False),
     Circumstance("upstream broadcast", _broadcast,
@@ -367,24 +373,15 @@ CIRCUMSTANCES = (
                  "read it with its strides, or by np.ascontiguousarray"),
     Circumstance("another point between", _another_point,
                  "vjp is called at another point before",
-                 "keep nothing between calls, or tell by the numbers whether x is the same"),
+                 "keep nothing between calls, or tell by the numbers whether x is the same",
+                 at_once=True),
     Circumstance("gradient kept", _gradient_kept,
                  "vjp is called again before the gradient is used, as when gradients add up",
-                 "return a new array each time, not the same buffer"),
+                 "return a new array each time, not the same buffer", at_once=True),
     Circumstance("same array twice", _same_twice, "f(x, x) gets one array for two inputs",
                  "do not tell inputs apart by their memory or identity"),
 )  # fmt: skip
 TOGETHER = Circumstance("at once", _at_once, "", "")
-COVERED = (
-    "upstream by columns",
-    "inputs by columns",
-    "upstream in every second cell",
-    "inputs in every second cell",
-    "upstream read-only",
-    "inputs read-only",
-    "another point between",
-    "gradient kept",
-)
 
 
 def company_of(
@@ -406,4 +403,4 @@ def company_of(
         subject = Arrays(claims, seed, change)
         if names := product.company:
             return in_company(subject, [one for one in CIRCUMSTANCES if one.name in names])
-        return in_company(subject, CIRCUMSTANCES, TOGETHER, COVERED)
+        return in_company(subject, CIRCUMSTANCES, TOGETHER)
