@@ -205,6 +205,11 @@ ARRAY = {
     "one-of-the-inputs": (
         (lambda a, b: a * b + np.sin(b), (0.7, 1.2), lambda u, a, b: (u * b, u * (a + np.cos(b)))),
         lambda u, a, b: (u * b, u * a), "b", "single-entries", "only b is wrong, of 2 inputs"),
+    "or-f-itself": (
+        (lambda a, b: np.sum(a**2 * np.exp(b) + 2 * b), (V, V[::-1]),
+         lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(b) + 2))),
+        lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(0.8 * b) + 2)),
+        "b", "single-entries", "only b is wrong, of 2 inputs, at every entry, by factors from"),
     "another-input": (
         TWO, lambda u, a, b: (u * 3 * b**2,) * 2, "a", "swapped", "it is the gradient of b"),
     "in-the-place-of-another-input": (
@@ -236,6 +241,9 @@ ARRAY = {
         "x", "upstream-ignored", "it does not depend on the upstream"),
     "the-upstream-alone": (
         SINH, lambda u, x: u, "x", "local-derivative", "it is the upstream itself everywhere"),
+    "the-upstream-alone-for-many-outputs": (
+        (np.sinh, np.linspace(-1, 1, 600), SINH[2]), lambda u, x: u,
+        "x", "local-derivative", "it is the upstream itself, number for number"),
     "the-values-of-f": (
         SINH, lambda u, x: u * np.sinh(x), "x", "local-derivative", "it is what f returns itself"),
     "only-the-sum-of-the-upstream": (
