@@ -98,28 +98,36 @@ def _are_few(block: Block, inside: Array, kind: str) -> bool:
 
 
 def by_a_factor(block: Block) -> Iterator[Guess]:
-    """Find some entries with the wrong sign, or off by one factor, where all others are right."""
-    if (there := _there(block)) and not block.wrong.all():
+    """Find some entries that are off by one factor, or number, where all others are right."""
+    fails, some = block.fails, block.wrong
+    if (there := _there(block)) and (block.significant & ~fails).any():
         where = box(block.name, block.inside)
-        said = f"{np.count_nonzero(block.wrong)} of {block.entries} entries are wrong{there}"
+        some = fails if some.all() else some
+        said = f"{np.count_nonzero(some)} of {some.size} entries are wrong{there}"
         advice = f"what is special about {where or 'them'}? Look at how they enter f"
         yield Guess("some-entries", said + (f": {where}" if where else ""), advice)
 
 
 def _there(block: Block) -> str:
-    """Say so if all wrong entries are off by one factor with a meaning, and no other."""
+    """Say so if all wrong entries are off by one factor with a meaning, or by one number."""
     fails, claim = block.fails, block.claim
     ratios, unsure = claim[fails] / block.numeric[fails], block.slack[fails] / block.numeric[fails]
-    if ratios.size < 2 or not np.isfinite(ratios).all():
+    if ratios.size < 2:
         return ""
-    best = int(np.argmin(np.abs(unsure)))
-    ratio, off = ratios[best], float(np.abs(ratios[best] * unsure[best]))
-    value, text, _ = meaning(ratio, off, block.gradient().lengths)
-    said = f"{text} x"
-    if abs(ratio + 1) <= off:
-        value, text, said = -1.0, "-1", "minus"
-    fits = text and block.fits(np.where(fails, claim / value, claim))
-    return f": each is {said} the numeric value" if fits else ""
+    if np.isfinite(ratios).all():
+        best = int(np.argmin(np.abs(unsure)))
+        ratio, off = ratios[best], float(np.abs(ratios[best] * unsure[best]))
+        value, text, _ = meaning(ratio, off, block.gradient().lengths)
+        said = f"{text} x"
+        if abs(ratio + 1) <= off:
+            value, text, said = -1.0, "-1", "minus"
+        if text and block.fits(np.where(fails, claim / value, claim)):
+            return f": each is {said} the numeric value"
+    more = (claim - block.numeric)[fails].mean()
+    if np.iscomplexobj(claim) or not block.fits(np.where(fails, claim - more, claim), 1):
+        return ""
+    number = plain(abs(more), float(block.slack[fails].min()))
+    return f": each is the numeric value {'plus' if more > 0 else 'minus'} {number}"
 
 
 def some_outputs(block: Block) -> Iterator[Guess]:
@@ -238,7 +246,7 @@ def local_derivative(block: Block) -> Iterator[Guess]:
         return
     ratios = block.claim[block.fails] / block.numeric[block.fails]
     # A zero comes from a mask, not from a wrong formula.
-    if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
+    if np.iscomplexobj(ratios) or not np.median(np.abs(ratios - 1)) > NEARLY or not ratios.all():
         return
     sentence = (
         f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {_by_factors(ratios)}"
