@@ -54,11 +54,8 @@ class Arguments:
         leaves = self.leaves = self.forest.leaves(self.given)
         self.kept = plain_numbers(leaves) if numbers_are_constants else set()
         self.values = self._owned(leaves)
-        self.differentiated = [
-            k
-            for k, value in enumerate(self.values)
-            if isinstance(value, np.ndarray) and kind_of(value.dtype) in "fc"
-        ]
+        moves = [isinstance(v, np.ndarray) and kind_of(v.dtype) in "fc" for v in self.values]
+        self.differentiated: list[int] = np.flatnonzero(moves).tolist()
 
     def _owned(self, leaves: Sequence[Any]) -> list[Any]:
         each = enumerate(zip(leaves, self.names, strict=True))
@@ -101,9 +98,7 @@ class Arguments:
         vars(found).update(vars(self), given=given, leaves=leaves, values=values)
         return found
 
-    def _leaves_of(
-        self, inputs: tuple[Any, ...], named: dict[str, Any], moves: Sequence[bool]
-    ) -> list[Any] | None:
+    def _leaves_of(self, inputs: Any, named: Any, moves: Sequence[bool]) -> list[Any] | None:
         """Return the leaves of another call; None if they differ in more than those that move."""
         given = (*inputs, *named.values())
         if len(inputs) != self.in_order or list(named) != self.keys[self.in_order :]:

@@ -47,20 +47,19 @@ STEEPEST = 1 / 4
 # Rounding makes jumps of a few spacings of the dtype.
 ROUNDINGS = 100.0
 
-# The values of an output at some steps along a line.
-Values = Callable[[Array], Array]
+# How far an output is from f(x) at some steps along a line.
+Moves = Callable[[Array], Array]
 
 
-def _along(evidence: Evidence, line: Line, column: int) -> Values:
-    """Return the values of an output along a line, as a function of the steps."""
+def _along(evidence: Evidence, line: Line, column: int) -> Moves:
     ask = evidence.question.ask
-    return lambda steps: ask.many([(line, t) for t in steps.tolist()])[:, column]
+    return lambda steps: (ask.many([(line, t) for t in steps.tolist()]) - ask.here)[:, column]
 
 
-def _closer(steps: Array, found: Array, k: int, values: Values) -> tuple[Array, Array]:
-    """Put new points between the one of this number and the next; return steps and values."""
+def _closer(steps: Array, found: Array, k: int, moves: Moves) -> tuple[Array, Array]:
+    """Put new points between the one of this number and the next; return steps and moves."""
     steps = np.linspace(steps[k], steps[k + 1], NEW + 2)
-    return steps, np.concatenate([found[[k]], values(steps[1:-1]), found[[k + 1]]])
+    return steps, np.concatenate([found[[k]], moves(steps[1:-1]), found[[k + 1]]])
 
 
 def _is_beyond(evidence: Evidence, cost: int) -> bool:
@@ -91,16 +90,15 @@ def jump_near(evidence: Evidence) -> float:
         return 0.0
     if not np.linalg.norm(off[:, column]) <= NEARLY_RIGHT * np.linalg.norm(at.slope[:, column]):
         return 0.0
-    ask = question.ask
-    ray = Line(ask.inputs, 0, ask.inputs.size, seed_of(question.seed, "jumps"), None, True)
-    values = _along(evidence, ray, column)
+    inputs, seed = question.ask.inputs, seed_of(question.seed, "jumps")
+    moves = _along(evidence, Line(inputs, 0, inputs.size, seed, None, True), column)
     steps = np.arange(-POINTS, POINTS + 1) / POINTS * FAR
-    found = np.insert(values(steps[steps != 0]), POINTS, ask.here[column])
+    found = np.insert(moves(steps[steps != 0]), POINTS, 0.0)
     start = int(np.argmax(np.abs(np.diff(found, 4))))  # large where f is least like a polynomial
     steps, found = steps[start : start + NEW + 2], found[start : start + NEW + 2]
     for _ in range(TIMES):
         odd = int(np.argmax(np.abs(_unlike_others(steps, found))))
-        steps, found = _closer(steps, found, odd, values)
+        steps, found = _closer(steps, found, odd, moves)
     jump = float(np.abs(_unlike_others(steps, found)).max())
     smooth = float(np.median(np.abs(np.diff(found))))
     noise = float(question.noise.level[column])
@@ -134,14 +132,12 @@ def stair_at(evidence: Evidence, part: Part) -> Stair | None:
     size = np.abs(evidence.claimed) * evidence.units[:, None]
     k, column = np.unravel_index(np.argmax(np.where(asked, size, -1.0)), size.shape)
     line, here = table.lines[k], ask.here[column]
-    values = _along(evidence, line, int(column))
+    moves = _along(evidence, line, int(column))
     at = table.where[k][table.where[k] >= 0][::-1]  # from the shortest step on
     ends, jumps = np.array([-np.inf, np.inf]), np.zeros(2)
     for side in (0, 1):
         found = table.values[at, side, column] - here
-        ends[side], jumps[side] = _end(
-            table.places[at, side], found, lambda steps: values(steps) - here
-        ) or (ends[side], 0.0)
+        ends[side], jumps[side] = _end(table.places[at, side], found, moves) or (ends[side], 0.0)
     if not jumps.max() > ROUNDINGS * ask.precision * abs(here):
         return None
     name, x = part.entry(line.start - part.start), float(ask.inputs.x[line.start])
@@ -149,7 +145,7 @@ def stair_at(evidence: Evidence, part: Part) -> Stair | None:
     return Stair(name, x, start, end, float(jumps.max()))
 
 
-def _end(steps: Array, found: Array, moves: Values) -> tuple[float, float] | None:
+def _end(steps: Array, found: Array, moves: Moves) -> tuple[float, float] | None:
     """Close in on the end of a stair on one side of x; return the step there, and the jump of f.
 
     It is None if f never changes, or leaves its value without a jump.
