@@ -17,13 +17,7 @@ from gradcheck_ref.structure.constants import Constant, leaves_named
 from gradcheck_ref.structure.matrices import is_sparse
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
-from gradcheck_ref.structure.units import (
-    PIECE,
-    lengthened,
-    shortened,
-    typical_size,
-    units_of,
-)
+from gradcheck_ref.structure.units import PIECE, lengthened, shortened, typical_size, units_of
 
 
 class Inputs(Side):

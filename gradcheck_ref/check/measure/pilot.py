@@ -144,11 +144,7 @@ class _Flight:
 
 @np.errstate(all="ignore")
 def fly(
-    ask: Ask,
-    eps: Array,
-    seed: tuple[int, ...],
-    few: bool,
-    notice: Callable[[Array], None],
+    ask: Ask, eps: Array, seed: tuple[int, ...], few: bool, notice: Callable[[Array], None]
 ) -> Pilots | None:
     """Fly over the inputs; None if that is not affordable.
 
