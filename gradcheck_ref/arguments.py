@@ -7,6 +7,7 @@ form that the rest of the code relies on.
 import math
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from numbers import Real
 from typing import Any
 
@@ -35,11 +36,13 @@ def product_of(f: Callable[..., Any], argument: str, given: Any, name: str) -> C
     return as_function(product, name)
 
 
+@lru_cache
 def kind_of(dtype: np.dtype[Any]) -> str:
     """Return the kind of a dtype, and f for the bfloat16 of ml_dtypes, which is void for NumPy."""
     return "f" if _of_ml_dtypes(dtype) and dtype.name == "bfloat16" else dtype.kind
 
 
+@lru_cache
 def limits_of(dtype: np.dtype[Any]) -> Any:
     """Return eps, max and so on of a floating or complex dtype, as `numpy.finfo` has them."""
     # An array of that dtype exists, so its module was imported.

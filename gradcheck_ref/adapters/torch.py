@@ -17,6 +17,10 @@ from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.claim.company import Company
 
+# The arguments of larger calls are not kept: they are memory, and reading them takes no part of the
+# time.
+SMALL = 2**14
+
 # torch's words for a missing derivative, in errors without a special type.
 HAS_NO_RULE = (
     "Nested forward mode AD is not supported",
@@ -137,6 +141,7 @@ class TorchFunction(AtOnce):
     few_points, few_upstreams = 1, 4
     numbers_are_constants = True
     constant_leaves: frozenset[int] = frozenset()
+    _known: Arguments | None = None  # of a call: most calls of a check have the same form
     open_tree = staticmethod(open_tree)
 
     def __init__(
@@ -200,8 +205,12 @@ class TorchFunction(AtOnce):
         return (seen[-1], rows) if rows else None
 
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
-        how = self.open_tree, self.numbers_are_constants
-        return Arguments(inputs, named, *how, read_only=True)  # fn gets clones
+        known = self._known and self._known.with_values_of(inputs, named)
+        if known is None:
+            how = self.open_tree, self.numbers_are_constants
+            known = Arguments(inputs, named, *how, read_only=True)  # fn gets clones
+            self._known = known if known.forest.bare and known.size <= SMALL else None
+        return known
 
     def _gradients(self, arguments: Arguments, upstream: Any) -> Gradients:
         with self._recording(arguments):
@@ -362,8 +371,9 @@ class TorchFunction(AtOnce):
 
     def _returned(self, arguments: Arguments, tensors: list[Any]) -> Returned:
         """Call fn with these tensors in place of the differentiated arrays."""
-        output = plain(arguments.call(self._fn, self._place.tensor, tensors))
-        return Returned(output, self._torch.Tensor, "tensor", self.open_tree)
+        output, kind = arguments.call(self._fn, self._place.tensor, tensors), self._torch.Tensor
+        output = output if type(output) is kind else plain(output)
+        return Returned(output, kind, "tensor", self.open_tree)
 
     def _dual(self, value: Any, tangent: Any) -> Any:
         with warnings.catch_warnings():

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.adapters.calls import framework
-from gradcheck_ref.arguments import Array, described, kind_of
+from gradcheck_ref.arguments import Array, described
 
 # Dtypes that NumPy has, too.
 IN_NUMPY = (
@@ -78,12 +78,12 @@ class Place:
 
     def tensor(self, array: Array) -> Any:
         """Return an array as a tensor here; it shares memory if nothing has to change."""
-        floating = kind_of(array.dtype) in "fc"
         if array.dtype.kind == "V":  # bfloat16 of ml_dtypes, whose bits are those of torch's
             tensor = self._torch.from_numpy(array.view(np.int16)).view(self._torch.bfloat16)
         else:
             tensor = self._torch.from_numpy(array)
-        return self.moved(tensor) if floating else tensor.to(self.device)
+        is_there = self.dtype is None and self.device.type == "cpu"
+        return tensor if is_there else self.moved(tensor)
 
     def moved(self, tensor: Any) -> Any:
         """Return a tensor here; a floating or complex one has the dtype, too."""

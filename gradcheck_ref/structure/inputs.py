@@ -17,13 +17,7 @@ from gradcheck_ref.structure.constants import Constant, leaves_named
 from gradcheck_ref.structure.matrices import is_sparse
 from gradcheck_ref.structure.parts import Part, Side
 from gradcheck_ref.structure.trees import Forest
-from gradcheck_ref.structure.units import (
-    PIECE,
-    lengthened,
-    shortened,
-    typical_size,
-    units_of,
-)
+from gradcheck_ref.structure.units import PIECE, lengthened, shortened, typical_size, units_of
 
 
 class Inputs(Side):
@@ -209,19 +203,16 @@ class Inputs(Side):
 
     def numbers_of(self, coordinates: Array) -> Array:
         """Return for each flat coordinate which input it belongs to, counted from 0."""
-        return np.asarray(np.searchsorted(self.starts, coordinates, "right") - 1)
+        return np.asarray(np.array(self.starts).searchsorted(coordinates, "right") - 1)
 
     @cached_property
     def typical(self) -> float:
         """The size that stands in for a zero: the median of all coordinates that are not zero."""
         return typical_size(self.x)[0]
 
-    def typical_beside(self, coordinate: int) -> float:
-        """Return the size of a typical coordinate of the same input; of all, if that is zero."""
-        return self._typical_beside[bisect_right(self.starts, coordinate) - 1]
-
     @cached_property
-    def _typical_beside(self) -> list[float]:
+    def typical_beside(self) -> list[float]:
+        """The size of a typical coordinate of each input; of all, if that input is zero."""
         return [
             typical if self.x[part.stretch].any() else self.typical
             for part, typical, _ in self.typicals
@@ -245,6 +236,10 @@ class Inputs(Side):
     def units(self, start: int, stop: int) -> Array:
         """Return how far the coordinates from start to stop move along a random line, for t = 1."""
         return lengthened(self._units[start:stop])
+
+    def units_at(self, rows: Array) -> Array:
+        """Return the same for some coordinates."""
+        return lengthened(self._units[rows])
 
     # --- what may be wrong ------------------------------------------------------------------------
 

@@ -4,8 +4,6 @@ Along a random line each coordinate moves in its own unit. With a power of two, 
 is representable.
 """
 
-import math
-import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -53,11 +51,6 @@ def powers_of_two(sizes: Array) -> Array:
     bits = sizes.view(np.uint64)
     bits &= np.uint64(0x7FF0000000000000)  # keep the exponent only; subnormals become 0
     return np.maximum(sizes, np.finfo(float).tiny, out=sizes)
-
-
-def power_of_two(size: float) -> float:
-    """Round one positive number down to a power of two."""
-    return max(math.ldexp(0.5, math.frexp(size)[1]), sys.float_info.min)
 
 
 def shortened(powers: Array) -> Array:

@@ -81,6 +81,8 @@ SCALAR = {
     "a-constant-for-each-row-and-column": (
         M, GM, GM + np.outer([2, 0, 1, 4], [1, 1, 1]) / 7 + [0.3, -0.7, 0.1],
         "not-projected", "a constant along each row plus one along each column"),
+    "the-label-of-each-row-left-out": (
+        M, GM, GM + np.eye(4, 3) / 7, "some-entries", "each is the numeric value plus 0.1429"),
     "a-sum": (V, np.ones(5), GV, "local-derivative", "every slope of f is 1"),
     "the-point": (V, GV, V, "local-derivative", "it is x itself everywhere, number for number"),
     "of-the-square": (V, GV, 2 * (GV @ V) * GV, "factor", "it is the gradient of f squared"),
@@ -205,6 +207,11 @@ ARRAY = {
     "one-of-the-inputs": (
         (lambda a, b: a * b + np.sin(b), (0.7, 1.2), lambda u, a, b: (u * b, u * (a + np.cos(b)))),
         lambda u, a, b: (u * b, u * a), "b", "single-entries", "only b is wrong, of 2 inputs"),
+    "or-f-itself": (
+        (lambda a, b: np.sum(a**2 * np.exp(b) + 2 * b), (V, V[::-1]),
+         lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(b) + 2))),
+        lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(0.8 * b) + 2)),
+        "b", "single-entries", "only b is wrong, of 2 inputs, at every entry, by factors from"),
     "another-input": (
         TWO, lambda u, a, b: (u * 3 * b**2,) * 2, "a", "swapped", "it is the gradient of b"),
     "in-the-place-of-another-input": (
@@ -218,6 +225,11 @@ ARRAY = {
          lambda u, a, s: (u * s * np.cos(a), np.sum(u * np.sin(a)))),
         lambda u, a, s: (u * np.cos(a), np.sum(u * np.sin(a))),
         "a", "inner-factor", "the numeric value divided by s"),
+    "a-scale-left-out-for-each-output": (
+        (lambda x, g: (x - x.mean()) * g, (V, 1 + V**2),
+         lambda u, x, g: (u * g - np.mean(u * g), u * (x - x.mean()))),
+        lambda u, x, g: (u - np.mean(u), u * (x - x.mean())),
+        "x", "inner-factor", "the numeric value divided by g"),
     # the shape
     "sum-forgotten-for-a-number": (
         (lambda X, b: np.sin(X) * b, (X, 0.8),
@@ -236,6 +248,12 @@ ARRAY = {
         "x", "upstream-ignored", "it does not depend on the upstream"),
     "the-upstream-alone": (
         SINH, lambda u, x: u, "x", "local-derivative", "it is the upstream itself everywhere"),
+    "the-upstream-alone-for-many-outputs": (
+        (np.sinh, np.linspace(-1, 1, 600), SINH[2]), lambda u, x: u,
+        "x", "local-derivative", "it is the upstream itself, number for number"),
+    "another-function-that-is-near-at-one-entry": (
+        (np.sinh, np.array([1e-3, 0.4, -0.9, 1.3]), SINH[2]), lambda u, x: u * (1 + x),
+        "x", "local-derivative", "4 of 4 entries are wrong, by factors from 0.07 to 1.3"),
     "the-values-of-f": (
         SINH, lambda u, x: u * np.sinh(x), "x", "local-derivative", "it is what f returns itself"),
     "only-the-sum-of-the-upstream": (

@@ -5,14 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from edge_cases import (
-    LAYOUTS,
-    Counted,
-    bowl,
-    bowl_gradient,
-    frozen,
-    never,
-)
+from edge_cases import LAYOUTS, Counted, bowl, bowl_gradient, frozen, never
 
 from gradcheck_ref import relative_error
 from gradcheck_ref.compat.cs231n import (

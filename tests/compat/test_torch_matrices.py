@@ -2,17 +2,7 @@
 
 import numpy as np
 import pytest
-from torch_functions import (
-    A,
-    Counted,
-    X,
-    Y,
-    Z,
-    drifting,
-    message_of,
-    square,
-    square_vjp,
-)
+from torch_functions import A, Counted, X, Y, Z, drifting, message_of, square, square_vjp
 
 from gradcheck_ref.compat.torch import get_analytical_jacobian, get_numerical_jacobian
 

@@ -191,6 +191,15 @@ def transport(ot, costs):
     return found.value, found.plan
 
 
+def hazard(lifelines, shape):
+    from autograd import elementwise_grad
+
+    def value(shape):
+        return lifelines.GeneralizedGammaFitter()._cumulative_hazard([0.3, 0.2, shape], 1.7)
+
+    return value(shape), elementwise_grad(value)(float(shape))
+
+
 def ordered(transforms, share):
     shares, transform = np.array([share, 1 - share]), transforms.SimplexToOrderedTransform(2.0)
     y = transform(shares)
@@ -393,6 +402,7 @@ PAIRS: dict[str, dict[str, tuple[Callable[..., Any], Any]]] = {
         "Smolar of SRK": (partial(entropy, backend="SRK"), 300.0),
     },
     "ot": {"solve with reg_type L2": (transport, np.array([[0.6, 0.3], [0.0, 0.1], [0.8, 0.9]]))},
+    "lifelines": {"GeneralizedGammaFitter": (hazard, 1e-4)},
     "numpyro.distributions.transforms": {"SimplexToOrderedTransform": (ordered, 0.3)},
     "kornia.geometry.conversions": {
         "quaternion_exp_to_log": (

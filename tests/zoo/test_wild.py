@@ -87,7 +87,7 @@ SAID = {
         "single-entries": "pints/eight-schools",
         "some-entries":
             "exponentialfamily/normal exponentialfamily/log-normal openturns/laplace "
-            "neon/convolution",
+            "neon/convolution zygote/real-fft",
         "sign": "ngboost/laplace",
         "not-zero": "torch/constant",
         "missing-sum": "oneflow/fmod",

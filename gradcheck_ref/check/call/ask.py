@@ -7,7 +7,7 @@ All calls are counted, in this process and in others.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,7 @@ class Ask:
         """How many random combinations of the outputs there are; 0 if each is judged itself."""
         return len(self.here) if self.combines else 0
 
-    @property
+    @cached_property
     def precision(self) -> float:
         """The spacing of the shortest dtype of inputs and outputs, relative to the numbers."""
         return max(self.inputs.eps, float(self.outputs.eps.max(initial=0.0)))

@@ -69,10 +69,12 @@ class Work(NamedTuple):
         with np.errstate(all="ignore"):  # the check, not the caller, may leave the domain of f
             together, f = self._together(places), self.inputs.caller(self.f)
             points = points or _each(places, "coordinates")
+            is_number = self.outputs.scalar and not self.outputs.paired
             for k, (line, t) in enumerate(places):
                 try:
                     value = f(next(points)) if together is None else together[k]
-                    rows[k] = self.outputs.numbers(value)
+                    plain = is_number and type(value) is np.float64  # the usual case stays cheap
+                    rows[k] = value if plain else self.outputs.numbers(value)
                 except BaseException as error:
                     note_on(error, line.where(t), self.inputs, self.f)
                     if not (t and is_outside(error)):

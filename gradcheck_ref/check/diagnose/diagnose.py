@@ -47,7 +47,6 @@ OF_SOME = (
     partly.local_derivative,
     partly.by_a_factor,
     entries.counted_once,
-    partly.number,
 )
 
 
@@ -160,8 +159,8 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield from _each(OF_ALL, block)
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(OF_SOME, block)
-    for fits_many_numbers in (entries.mean_and_spread, entries.rows_and_columns):
-        yield _first(fits_many_numbers, block)
+    for fits_much in (entries.mean_and_spread, entries.rows_and_columns, partly.one_input):
+        yield _first(fits_much, block)
 
 
 def _each(patterns: Sequence[Pattern], block: Block) -> Iterator[Guess | None]:

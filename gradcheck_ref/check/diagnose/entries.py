@@ -58,23 +58,25 @@ def something_else(block: Block) -> Iterator[Guess]:
 
     They are the claims for a number, or those for an element-wise function.
     """
-    mine, own, vector = block.gradient(), block.claim, "upstream" if block.raw else "tangent"
-    named = {block.name: mine.x, "what f returns": mine.of_f}
-    if is_local := own.shape[1] > 1:
-        named |= {f"the {vector}": np.ones(len(own))}
-        own = np.diagonal(own)
-        is_every = block.all_rows and block.all_columns and block.claim.shape == 2 * own.shape
-        if not is_every or (block.claim != np.diag(own)).any():
+    mine, vector = block.gradient(), "upstream" if block.raw else "tangent"
+    rows = np.arange(block.entries) if mine.whole else block.rows
+    own, x, of_f, times = mine.values.reshape(len(rows), -1), mine.x.reshape(-1), mine.of_f, ""
+    named = {block.name: x, "what f returns": of_f}
+    if (outputs := sum(part.size for part in block.outputs)) > 1:
+        its = rows[:, None] == block.columns
+        if block.entries != outputs or own[~its].any() or not its.any(axis=0).all():
             return
-    elif mine.whole:
-        own = mine.values
+        own, (row, column), times = own[its], np.nonzero(its), f", times the {vector}"
+        named = {block.name: x[row], "what f returns": of_f[column]}
+        named |= {f"the {vector}": np.ones(len(own))}
     is_no_slope = block.wrong.all() and block.significant.any()
     for name, values in named.items() if is_no_slope else ():
         alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
         # Whole numbers are equal by chance, but not if each is in its own call.
-        if alike and ((np.real(own) % 1).any() or name == f"the {vector}"):
-            times = f", times the {vector}" * (is_local and name != f"the {vector}")
-            said = f"it is {name} itself everywhere, number for number{times}"
+        is_vector = name == f"the {vector}" and len(own) > 1
+        if alike and ((np.real(own) % 1).any() or is_vector):
+            everywhere = " everywhere" * (len(own) == block.entries)
+            said = f"it is {name} itself{everywhere}, number for number{'' if is_vector else times}"
             yield Guess("local-derivative", said, "is it returned in place of the derivative?")
 
 

@@ -12,6 +12,9 @@ from gradcheck_ref.check.mistakes.factors import BY_CHANCE, NEARLY, meaning, pla
 # At most three wrong entries are named one by one, if they are at most a third of all.
 NAMED_ONE_BY_ONE = 3
 
+# Factors that differ by no more than this belong to one mistake in f, or in a formula.
+ALIKE = 2.0
+
 
 def box(name: str, entries: Array) -> str:
     """Name entries of an array that form a box, such as ``W[2, 4:8, :]``; empty if they do not."""
@@ -95,28 +98,36 @@ def _are_few(block: Block, inside: Array, kind: str) -> bool:
 
 
 def by_a_factor(block: Block) -> Iterator[Guess]:
-    """Find some entries with the wrong sign, or off by one factor, where all others are right."""
-    if (there := _there(block)) and not block.wrong.all():
+    """Find some entries that are off by one factor, or number, where all others are right."""
+    fails, some = block.fails, block.wrong
+    if (there := _there(block)) and (block.significant & ~fails).any():
         where = box(block.name, block.inside)
-        said = f"{np.count_nonzero(block.wrong)} of {block.entries} entries are wrong{there}"
+        some = fails if some.all() else some
+        said = f"{np.count_nonzero(some)} of {some.size} entries are wrong{there}"
         advice = f"what is special about {where or 'them'}? Look at how they enter f"
         yield Guess("some-entries", said + (f": {where}" if where else ""), advice)
 
 
 def _there(block: Block) -> str:
-    """Say so if all wrong entries are off by one factor with a meaning, and no other."""
+    """Say so if all wrong entries are off by one factor with a meaning, or by one number."""
     fails, claim = block.fails, block.claim
     ratios, unsure = claim[fails] / block.numeric[fails], block.slack[fails] / block.numeric[fails]
-    if ratios.size < 2 or not np.isfinite(ratios).all():
+    if ratios.size < 2:
         return ""
-    best = int(np.argmin(np.abs(unsure)))
-    ratio, off = ratios[best], float(np.abs(ratios[best] * unsure[best]))
-    value, text, _ = meaning(ratio, off, block.gradient().lengths)
-    said = f"{text} x"
-    if abs(ratio + 1) <= off:
-        value, text, said = -1.0, "-1", "minus"
-    fits = text and block.fits(np.where(fails, claim / value, claim))
-    return f": each is {said} the numeric value" if fits else ""
+    if np.isfinite(ratios).all():
+        best = int(np.argmin(np.abs(unsure)))
+        ratio, off = ratios[best], float(np.abs(ratios[best] * unsure[best]))
+        value, text, _ = meaning(ratio, off, block.gradient().lengths)
+        said = f"{text} x"
+        if abs(ratio + 1) <= off:
+            value, text, said = -1.0, "-1", "minus"
+        if text and block.fits(np.where(fails, claim / value, claim)):
+            return f": each is {said} the numeric value"
+    more = (claim - block.numeric)[fails].mean()
+    if np.iscomplexobj(claim) or not block.fits(np.where(fails, claim - more, claim), 1):
+        return ""
+    number = plain(abs(more), float(block.slack[fails].min()))
+    return f": each is the numeric value {'plus' if more > 0 else 'minus'} {number}"
 
 
 def some_outputs(block: Block) -> Iterator[Guess]:
@@ -148,14 +159,35 @@ def _silent_outputs(block: Block) -> str:
     return f": those of {_listed(names)}" if several else ""
 
 
-def number(block: Block) -> Iterator[Guess]:
-    """Find an input that is one number, and the only wrong input of several."""
-    name, others = block.name, block.beside
-    wrong = any(other.fails.any() or other.endless.any() for other in others)
-    if block.entries == 1 and others and not wrong and all(b.significant.any() for b in others):
-        advice = f"is a term of f with {name} missing, or counted twice? Or is f itself wrong, and "
-        advice += "this the derivative of the right function? Compare a value of f with a known one"
-        yield Guess("single-entries", f"only {name} is wrong, of {len(others) + 1} inputs", advice)
+def one_input(block: Block) -> Iterator[Guess]:
+    """Find the only wrong input of several: a number, or one that is off smoothly everywhere."""
+    said, ask = f"only {block.name} is wrong, of {len(block.beside) + 1} inputs", _or_is_f(block)
+    if block.entries > 1:
+        ratios = block.claim[block.fails] / block.numeric[block.fails]
+        if np.iscomplexobj(ratios) or not 0 < ratios.max() <= ALIKE * ratios.min():
+            return
+        said += f", at every entry, {_by_factors(ratios)}"
+    if ask:
+        advice = f"is a term of f with {block.name} missing, or counted twice?"
+        yield Guess("single-entries", said, advice + ask)
+
+
+def _or_is_f(block: Block) -> str:
+    """Ask if f itself is wrong, where only this input of several is, at every entry."""
+    of_others = (
+        b.significant.any() and not (b.fails.any() or b.endless.any()) for b in block.beside
+    )
+    if not (block.beside and block.all_rows and block.wrong.all() and all(of_others)):
+        return ""
+    return (
+        " Or is f itself wrong, and this the derivative of the right function? Compare a value of "
+        "f with a known one"
+    )
+
+
+def _by_factors(ratios: Array) -> str:
+    low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
+    return f"all by a factor {low}" if low == high else f"by factors from {low} to {high}"
 
 
 def _listed(names: list[str]) -> str:
@@ -214,16 +246,14 @@ def local_derivative(block: Block) -> Iterator[Guess]:
         return
     ratios = block.claim[block.fails] / block.numeric[block.fails]
     # A zero comes from a mask, not from a wrong formula.
-    if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all() or not ratios.all():
+    if np.iscomplexobj(ratios) or not np.median(np.abs(ratios - 1)) > NEARLY or not ratios.all():
         return
-    low, high = (plain(float(ratio), 0.01 * abs(ratio)) for ratio in (ratios.min(), ratios.max()))
-    factors = f"all by a factor {low}" if low == high else f"by factors from {low} to {high}"
     sentence = (
-        f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {factors}"
+        f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {_by_factors(ratios)}"
         f"{', and none is misplaced' if block.shows_order else ''}{_one_side(block)}"
     )
     advice = "is it the derivative of another function or branch, or at another point, or is a "
-    yield Guess("local-derivative", sentence, f"{advice}term missing?")
+    yield Guess("local-derivative", sentence, f"{advice}term missing?{_or_is_f(block)}")
 
 
 def _one_side(block: Block) -> str:

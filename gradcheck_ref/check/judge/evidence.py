@@ -130,8 +130,9 @@ class Evidence:
         at = self.witnesses.take(sharpest(self.witnesses))
         allowed, noise = self.least(self, at.slope, at.bar), self.question.noise
         # Where the pilot saw nothing, f may go up and down between any two steps.
-        blind = (self.table.shortest > 1) | ~(self._to_its_end() | self.kink_at_x())
-        blind &= ~noise.pilots.seen[self.pilots]
+        blind = ~noise.pilots.seen[self.pilots]
+        if blind.any():
+            blind &= (self.table.shortest > 1) | ~(self._to_its_end() | self.kink_at_x())
         facts = self.facts._replace(doubted=self.facts.doubted | blind[:, None])
         known = noise, self.units, self.table.scales, self.starved, facts
         return rule(self.witnesses, self.claimed, allowed, self.rtol, *known)
@@ -173,11 +174,11 @@ class Evidence:
     def looked(self, wanted: Array) -> "Evidence":
         """Ask f at some rungs, (lines, rungs), as far as affordable."""
         table, starved = self.table.asked(wanted)
-        found = replace(self, table=table, starved=self.starved | starved)
         new, noise = table.values[len(self.table.values) :], self.question.noise
+        noise.notice(new)
+        known = read(table, noise) if len(new) else self.witnesses
+        found = replace(self, table=table, witnesses=known, starved=self.starved | starved)
         if len(new):
-            noise.notice(new)
-            found = replace(found, witnesses=read(table, noise))
             if (found.witnesses.state == State.ROUGH).any() and noise.find_stairs(table):
                 found = replace(found, witnesses=read(table, noise))
             if (found.ruling.verdict != PASS).any() and noise.ask_again():

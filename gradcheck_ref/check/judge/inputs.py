@@ -226,7 +226,7 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
 
 def _square(numbers: Array) -> float:
     """Return the square of the length of columns, on average over these."""
-    return float(np.mean(numbers**2, axis=1).sum())
+    return float((numbers**2).sum() / numbers.shape[1])
 
 
 def _from_lines(

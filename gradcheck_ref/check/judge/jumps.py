@@ -1,10 +1,15 @@
-"""A jump of f near x: the trace of a solver, or of an iteration that stops at a tolerance.
+"""Jumps of f near x: of a solver that stops at a tolerance, and at the ends of a stair.
 
-Such an f is smooth at short steps, because it makes the same number of steps at all points there.
+A solver is smooth at short steps, because it makes the same number of steps at all points there.
 Its slope is off by about the tolerance, so a right claim fails. A little farther away the number of
-steps is another one, and f jumps. A jump stays as large as it is when the points come closer to it.
-A kink, a sharp bend and a wave do not.
+steps is another one, and f jumps. On a stair f does not change at all, and neither does it beside
+a relu that is off, but that leaves its value without a jump.
+
+So the check closes in on a jump. It stays as large as it is when the points come closer to it. A
+kink, a sharp bend and a wave do not.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,13 +20,15 @@ from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State
-from gradcheck_ref.check.results import FAIL
+from gradcheck_ref.check.results import FAIL, Stair
+from gradcheck_ref.structure.parts import Part
 
-# The farthest point on each side, relative to x, and the number of points on each side.
+# Three new points among five bring two neighbors four times closer: by 4**8 = 65536 in all for a
+# solver, and by 4**6 = 4096 for the end of a stair.
+NEW, TIMES, TIMES_AT_END = 3, 8, 6
+
+# For a solver, the farthest point on each side, relative to x, and the number of points there.
 FAR, POINTS = 2.0**-3, 12
-
-# The points come closer eight times, with three new points among five, so by 4**8 = 65536 in all.
-TIMES, NEW = 8, 3
 
 # A jump is this much larger than what f changes between two such points by its slope, and than its
 # noise.
@@ -29,6 +36,39 @@ LARGER = 20.0
 
 # Tolerances are below 0.1, and most mistakes are larger: then no point is worth its evaluation.
 NEARLY_RIGHT = 0.1
+
+# Where f does not change, steps up to 2**6 times longer than those so far are tried.
+FARTHER = 6
+
+# n times closer to the end, f has left its value by as much if it jumps, or by one of a few stairs.
+# If it bends it has by n times less, and at the start of a root by n**(1/2) or n**(1/3).
+STEEPEST = 1 / 4
+
+# Rounding makes jumps of a few spacings of the dtype.
+ROUNDINGS = 100.0
+
+# How far an output is from f(x) at some steps along a line.
+Moves = Callable[[Array], Array]
+
+
+def _along(evidence: Evidence, line: Line, column: int) -> Moves:
+    ask = evidence.question.ask
+    return lambda steps: (ask.many([(line, t) for t in steps.tolist()]) - ask.here)[:, column]
+
+
+def _closer(steps: Array, found: Array, k: int, moves: Moves) -> tuple[Array, Array]:
+    """Put new points between the one of this number and the next; return steps and moves."""
+    steps = np.linspace(steps[k], steps[k + 1], NEW + 2)
+    return steps, np.concatenate([found[[k]], moves(steps[1:-1]), found[[k + 1]]])
+
+
+def _is_beyond(evidence: Evidence, cost: int) -> bool:
+    """Whether so many evaluations are beyond a limit of the caller."""
+    budget = evidence.question.ask.budget
+    return budget.limited and budget.left <= cost
+
+
+# --- solvers --------------------------------------------------------------------------------------
 
 
 @QUIETLY
@@ -42,9 +82,7 @@ def jump_near(evidence: Evidence) -> float:
     question, at = evidence.question, evidence.best
     fails = (evidence.ruling.verdict == FAIL) & (at.state == State.SMOOTH)
     cost = 2 * POINTS + TIMES * NEW
-    budget = question.ask.budget
-    too_many = budget.limited and budget.left <= cost
-    if not fails.any() or question.size > ALL_AXES or too_many:
+    if not fails.any() or question.size > ALL_AXES or _is_beyond(evidence, cost):
         return 0.0
     off = np.where(fails, np.abs(evidence.residual), 0.0)
     column = int(np.argmax(off.max(axis=0)))
@@ -52,23 +90,16 @@ def jump_near(evidence: Evidence) -> float:
         return 0.0
     if not np.linalg.norm(off[:, column]) <= NEARLY_RIGHT * np.linalg.norm(at.slope[:, column]):
         return 0.0
-    ask = question.ask
-    ray = Line(ask.inputs, 0, ask.inputs.size, seed_of(question.seed, "jumps"), None, True)
-
-    def values(steps: Array) -> Array:
-        return ask.many([(ray, t) for t in steps.tolist()])[:, column]
-
-    steps = np.arange(1.0, POINTS + 1) / POINTS * FAR
-    behind, ahead = np.split(values(np.concatenate([-steps[::-1], steps])), 2)
-    found = np.concatenate([behind, ask.here[[column]], ahead])
-    places = np.concatenate([-steps[::-1], [0.0], steps])
+    inputs, seed = question.ask.inputs, seed_of(question.seed, "jumps")
+    moves = _along(evidence, Line(inputs, 0, inputs.size, seed, None, True), column)
+    steps = np.arange(-POINTS, POINTS + 1) / POINTS * FAR
+    found = np.insert(moves(steps[steps != 0]), POINTS, 0.0)
     start = int(np.argmax(np.abs(np.diff(found, 4))))  # large where f is least like a polynomial
-    places, found = places[start : start + NEW + 2], found[start : start + NEW + 2]
+    steps, found = steps[start : start + NEW + 2], found[start : start + NEW + 2]
     for _ in range(TIMES):
-        odd = int(np.argmax(np.abs(_unlike_others(places, found))))
-        places = np.linspace(places[odd], places[odd + 1], NEW + 2)
-        found = np.concatenate([found[[odd]], values(places[1:-1]), found[[odd + 1]]])
-    jump = float(np.abs(_unlike_others(places, found)).max())
+        odd = int(np.argmax(np.abs(_unlike_others(steps, found))))
+        steps, found = _closer(steps, found, odd, moves)
+    jump = float(np.abs(_unlike_others(steps, found)).max())
     smooth = float(np.median(np.abs(np.diff(found))))
     noise = float(question.noise.level[column])
     step = float(question.noise.resolution[column])  # rounded values jump everywhere
@@ -80,3 +111,56 @@ def _unlike_others(places: Array, found: Array) -> Array:
     apart = np.diff(places)
     slopes = np.diff(found) / apart
     return np.asarray((slopes - np.median(slopes)) * apart)
+
+
+# --- stairs ---------------------------------------------------------------------------------------
+
+
+@QUIETLY
+def stair_at(evidence: Evidence, part: Part) -> Stair | None:
+    """Return the stair that x lies on along one axis of an input, where the claim matters most.
+
+    Cost: none, unless a claim fails where f stands still, or is unsure on stairs. Then at most 48
+    evaluations, beyond the usual budget, but within a limit of the caller.
+    """
+    ask, table = evidence.question.ask, evidence.table
+    fails = (evidence.ruling.verdict == FAIL) & (evidence.best.state == State.FLAT)
+    asked = fails | (evidence.reasons == "stairs")
+    asked &= np.isfinite(evidence.claimed) & part.holds(evidence.rows)[:, None]
+    if not asked.any() or _is_beyond(evidence, 2 * (FARTHER + TIMES_AT_END * NEW)):
+        return None
+    size = np.abs(evidence.claimed) * evidence.units[:, None]
+    k, column = np.unravel_index(np.argmax(np.where(asked, size, -1.0)), size.shape)
+    line, here = table.lines[k], ask.here[column]
+    moves = _along(evidence, line, int(column))
+    at = table.where[k][table.where[k] >= 0][::-1]  # from the shortest step on
+    ends, jumps = np.array([-np.inf, np.inf]), np.zeros(2)
+    for side in (0, 1):
+        found = table.values[at, side, column] - here
+        ends[side], jumps[side] = _end(table.places[at, side], found, moves) or (ends[side], 0.0)
+    if not jumps.max() > ROUNDINGS * ask.precision * abs(here):
+        return None
+    name, x = part.entry(line.start - part.start), float(ask.inputs.x[line.start])
+    start, end = (x + ends).tolist()
+    return Stair(name, x, start, end, float(jumps.max()))
+
+
+def _end(steps: Array, found: Array, moves: Moves) -> tuple[float, float] | None:
+    """Close in on the end of a stair on one side of x; return the step there, and the jump of f.
+
+    It is None if f never changes, or leaves its value without a jump.
+    """
+    if not found.any():
+        farther = steps[-1] * 2.0 ** np.arange(1, FARTHER + 1)
+        steps, found = np.append(steps, farther), np.append(found, moves(farther))
+    if not found.any():
+        return None
+    steps, found = np.append(0.0, steps), np.append(0.0, found)
+    for number in range(TIMES_AT_END):
+        beyond = int(np.argmax(found != 0))
+        if number == TIMES_AT_END // 2:
+            far, first = steps[beyond], abs(found[beyond])
+        steps, found = _closer(steps, found, beyond - 1, moves)
+    beyond = int(np.argmax(found != 0))
+    jump, closer = abs(found[beyond]), (far - steps[beyond - 1]) / (steps[1] - steps[0])
+    return (float(steps[beyond]), float(jump)) if first < jump * closer**STEEPEST else None

@@ -36,6 +36,8 @@ def right_nearest(evidence: Evidence) -> Array:
     """
     noise, budget = evidence.question.noise, evidence.question.ask.budget
     loud = (evidence.ruling.verdict == FAIL) & (noise.level > noise.quiet)
+    if not loud.any():
+        return np.asarray(loud)
     off = np.where(loud & np.isfinite(evidence.residual), np.abs(evidence.residual), 0.0)
     off = off.max(axis=1, initial=0.0)
     lines = np.argsort(-off)[: np.count_nonzero(off)]

@@ -56,7 +56,7 @@ class Question:
         """Return the claims along some lines, (lines, outputs)."""
         self.return_to_x()
         found = [self.claims.along(line) for line in lines]
-        return np.reshape(found, (len(lines), self.ask.here.size))
+        return np.array(found).reshape(len(lines), self.ask.here.size)
 
     def return_to_x(self) -> None:
         """Call f at x before a call of a jvp, which may use values from the last call of f."""

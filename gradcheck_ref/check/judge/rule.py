@@ -155,11 +155,7 @@ def _finite(witnesses: Witnesses, claimed: Array, at: Witnesses, allowed: Array)
 
 
 def _agreed(
-    witnesses: Witnesses,
-    off: Array,
-    refuses: Array,
-    sides: Array,
-    starved: Array,
+    witnesses: Witnesses, off: Array, refuses: Array, sides: Array, starved: Array
 ) -> tuple[Array, Array]:
     """Find two witnesses that refuse, agree and are not contradicted; return the sharper one."""
     bar, step, slope = witnesses.bar, witnesses.step, witnesses.slope

@@ -74,7 +74,9 @@ def settled(evidence: Evidence) -> Evidence:
     found = looked_first(evidence)
     between, all_of_pilots = np.zeros((2, len(evidence.lines)), bool)
     for number in range(LOOKS):
-        unsure = (found.ruling.verdict == UNSURE).any(axis=1) & ~found.kink_at_x()
+        unsure = (found.ruling.verdict == UNSURE).any(axis=1)
+        if unsure.any():
+            unsure &= ~found.kink_at_x()
         if not evidence.question.affordable and unsure.any():
             found = replace(found, starved=found.starved | unsure)
         if not (unsure.any() and evidence.question.affordable):
@@ -100,10 +102,11 @@ def looked_first(evidence: Evidence) -> Evidence:
     question, table = evidence.question, evidence.table
     pilots, inputs = question.noise.pilots, question.ask.inputs
     first = pilots.first[evidence.pilots]
-    wanted = table.window(first) | table.window(np.maximum(first, 0))
-    ours = [line.start for line in evidence.lines if line.seed is None]
-    if len(ours) == len(evidence.lines):
-        own = np.array([float(inputs.units(k, k + 1)[0]) for k in ours])
+    wanted = table.window(first)
+    if (first < 0).any():
+        wanted |= table.window(np.maximum(first, 0))
+    if all(line.seed is None for line in evidence.lines):
+        own = inputs.units_at(evidence.rows)
         own = np.where(evidence.units < TOO_SMALL, 1.0, own)
         longer = np.log(evidence.units / own) / math.log(RATIO)
         longer = np.where(np.abs(longer) > 1.6, np.rint(longer), 0.0).astype(int)

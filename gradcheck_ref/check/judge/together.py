@@ -299,8 +299,7 @@ class Together:
         if question.claims.matrix is None:
             rng = np.random.default_rng(seed_of(question.seed, "effects"))
             rows = np.sort(rng.choice(question.size, min(LINES, question.size), replace=False))
-            units = np.array([inputs.units(row, row + 1) for row in rows.tolist()])
-            effect = np.abs(question.claimed_at(rows)) * units
+            effect = np.abs(question.claimed_at(rows)) * inputs.units_at(rows)[:, None]
         else:
             every, effects = max(1, question.size // PIECE), []
             for _, some, room in self._effects():

@@ -10,9 +10,8 @@ from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.claim.order import exchanged
 from gradcheck_ref.check.judge.evidence import Evidence
-from gradcheck_ref.check.judge.jumps import jump_near
+from gradcheck_ref.check.judge.jumps import jump_near, stair_at
 from gradcheck_ref.check.judge.question import Question
-from gradcheck_ref.check.judge.staircase import stair_at
 from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Along, Given, Pair, Results

@@ -14,7 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.measure.lines import Line, short_steps, taken
+from gradcheck_ref.check.measure.lines import Line, short_steps, sizes_of, taken
 
 GOLDEN = (1 + math.sqrt(5)) / 2
 TOP = 0.36
@@ -60,12 +60,12 @@ class Table:
 
     def __init__(self, ask: Ask, lines: Sequence[Line], sizes: Array | None = None) -> None:
         self.ask, self.lines = ask, list(lines)
-        if sizes is None:
-            sizes = np.array([(line.unit, line.spacing, line.scale) for line in lines])
-        self.units, self.spacings, self.scales = self.sizes = sizes.reshape(-1, 3).T
+        sizes = sizes_of(lines) if sizes is None else sizes
+        self.sizes: Array = sizes.T
+        self.units, self.spacings, self.scales = (np.asarray(one) for one in self.sizes)
         # The size of what lies beside, if the unit is smaller: from there f has to be seen, too.
         self.reaches = np.maximum(self.scales, 1.0)
-        farthest = float(np.max(np.log(self.reaches) - np.log(self.units), initial=0.0))
+        farthest = float((np.log(self.reaches) - np.log(self.units)).max(initial=0.0))
         self.top = -UP - WIDE * math.ceil(farthest / math.log(RATIO))
         self.rungs = np.arange(self.top, DOWN)
         self.where = np.full((len(lines), self.rungs.size), -1)
@@ -88,7 +88,7 @@ class Table:
     @property
     def looks(self) -> Array:
         """How many rungs of each line were asked."""
-        return np.asarray(np.count_nonzero(self.where >= 0, axis=1))
+        return np.asarray((self.where >= 0).sum(axis=1))
 
     def nearest(self) -> Array:
         """Return the values of f at the shortest step of each line, (lines, sides, outputs)."""
@@ -100,13 +100,12 @@ class Table:
         If the line ends before them, they are those before its end, and closer to each other.
         """
         exists = self.exists
-        last = exists.shape[1] - 1 - exists[:, ::-1].argmax(axis=1)
-        start = np.broadcast_to(starts, len(self.lines)) - self.top
-        start = np.clip(start, exists.argmax(axis=1), np.maximum(last - count + 1, 0))
-        strides = np.clip((last - start) // (count - 1), 1, stride)
+        first, last = exists.argmax(axis=1), exists.shape[1] - 1 - exists[:, ::-1].argmax(axis=1)
+        start = np.minimum(np.maximum(starts - self.top, first), np.maximum(last - count + 1, 0))
+        strides = np.minimum(np.maximum((last - start) // (count - 1), 1), stride)
         wanted = np.zeros(exists.shape, bool)
-        for k in range(count):
-            wanted[np.arange(len(start)), np.minimum(start + k * strides, last)] = True
+        rungs = np.minimum(start + np.arange(count)[:, None] * strides, last)
+        wanted[np.arange(len(start)), rungs] = True
         return wanted & exists
 
     @np.errstate(over="ignore")

@@ -16,7 +16,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import lengthened, power_of_two, powers_of_two, shortened
+from gradcheck_ref.structure.units import lengthened, powers_of_two, shortened
 
 # A direction is computed in pieces of this size, 64 KB, that stay in the processor's cache. From
 # 10,000 numbers on, BLAS shares a product among threads, which wait for each other where the
@@ -42,46 +42,21 @@ class Line:
     tied: float | None = None  # only entries of this absolute value move: away from 0, together
 
     @property
-    def size(self) -> float:
-        """The size of x along the line: steps much longer are no evidence for the slope at x."""
-        return abs(float(self.inputs.x[self.start])) if self.seed is None else 1.0
-
-    @property
     def place(self) -> tuple[Part, int]:
         """The input that an axis belongs to, and the number of its coordinate within."""
         return self.inputs.locate(self.start)
 
-    @property
-    def spacing(self) -> float:
-        """The distance between numbers near x, relative to x."""
-        return self.inputs.eps if self.seed is not None else self.place[0].eps
-
-    @cached_property
-    def unit(self) -> float:
-        """About the size of x along the line, as a step: the power of two that is closest to it."""
-        if self.seed is not None:
-            return 1.0
-        size = self.size or self.inputs.typical_beside(self.start)
-        return power_of_two(math.sqrt(2) * size)
-
-    @cached_property
-    def scale(self) -> float:
-        """The unit, or the size of a typical entry beside it if that is larger."""
-        if self.seed is not None:
-            return 1.0
-        return max(self.unit, self.inputs.typical_beside(self.start))
-
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates at each step; they share one direction."""
-        if self.seed is None:
+        if self.stop - self.start <= STRETCH:
             return map(self._beside, steps)
         short = [(start, stop, shortened(piece)) for start, stop, piece in self.pieces()]
         return (self._moved(t, short) for t in steps)
 
     def _beside(self, t: float) -> Array:
-        """Return the flat vector a step of t along an axis away."""
+        """Return the flat vector a step of t away, if the direction is in one piece."""
         point = self.inputs.x.copy()
-        point[self.start] += t
+        point[self.start : self.stop] += t if self.seed is None else t * self.direction
         return point
 
     def _moved(self, t: float, short: Sequence[tuple[int, int, Array]]) -> Array:
@@ -108,7 +83,7 @@ class Line:
         if self.seed is None:
             return np.ones(1, x.dtype)
         if self.tied is not None:
-            unit = power_of_two(self.tied or self.inputs.typical)
+            unit = powers_of_two(np.array([self.tied or self.inputs.typical]))
             scale = np.where(np.abs(x) == self.tied, np.copysign(unit, x + 0.0), 0.0)
         elif self.in_proportion:
             scale = np.where(x == 0, not self.inputs.x.any(), powers_of_two(np.abs(x)))
@@ -134,22 +109,22 @@ class Line:
         parts = (self.over(start, min(start + STRETCH, self.stop)) for start in starts)
         return ((part.start, part.stop, part.direction) for part in parts)
 
+    @np.errstate(invalid="ignore")  # 0 * inf
     def dot(self, matrix: Array, first: int = 0) -> Array:
         """Return the product of the direction with a matrix that has a row for each coordinate.
 
         Its rows begin with the one of the coordinate ``first``. Coordinates that do not move have
         no part in it, whatever is in their rows.
         """
-        with np.errstate(invalid="ignore"):  # 0 * inf
-            products = (matrix[a - first : b - first].T @ piece for a, b, piece in self.pieces())
-            found = np.asarray(sum(products))
-            if self.moves is None or np.isfinite(found).all():
-                return found
-            products = (
-                np.where((piece == 0)[:, None], 0, matrix[a - first : b - first]).T @ piece
-                for a, b, piece in self.pieces()
-            )
-            return np.asarray(sum(products))
+        products = [matrix[a - first : b - first].T @ piece for a, b, piece in self.pieces()]
+        found = np.asarray(sum(products))
+        if self.moves is None or np.isfinite(found).all():
+            return found
+        products = [
+            np.where((piece == 0)[:, None], 0, matrix[a - first : b - first]).T @ piece
+            for a, b, piece in self.pieces()
+        ]
+        return np.asarray(sum(products))
 
     def over(self, start: int, stop: int) -> "Line":
         """Return the line with the same signs over another range."""
@@ -172,6 +147,25 @@ class Line:
             return f"x moved by {t:+.3g} of its size, all coordinates at once"
         part, within = self.place
         return f"x with {part.entry(within)} moved by {t:+.3g}"
+
+
+def sizes_of(lines: Sequence[Line]) -> Array:
+    """Return three sizes of each line, (lines, 3).
+
+    The unit is about the size of x along the line, as a step: the power of two that is closest to
+    it. The spacing is the distance between numbers near x, relative to x. The scale is the unit, or
+    the size of a typical entry beside it if that is larger.
+    """
+    if not lines:
+        return np.zeros((0, 3))
+    inputs, rows = lines[0].inputs, np.array([line.start for line in lines])
+    numbers, size = inputs.numbers_of(rows), np.abs(inputs.x[rows]).astype(float)
+    beside = np.array(inputs.typical_beside)[numbers]
+    unit = powers_of_two(math.sqrt(2) * np.where(size > 0, size, beside))
+    spacing = np.array([part.eps for part in inputs.parts.values()])[numbers]
+    axes = np.array([line.seed is None for line in lines])[:, None]
+    own = np.array([unit, spacing, np.maximum(unit, beside)]).T
+    return np.where(axes, own, (1.0, inputs.eps, 1.0))
 
 
 @lru_cache(maxsize=32)  # one for each line, kept for the next check

@@ -85,13 +85,12 @@ class Noise:
         return np.fmax(own, self.inherited)
 
     @property
-    @QUIETLY
     def floor(self) -> Array:
         """Standard deviation of the rounding of f, if only its last operation rounds."""
-        return np.asarray(0.3 * self.eps * np.fmax(np.abs(self.ask.here), 0.0))  # 0 for NaN
+        found: Array = 0.3 * self.eps * np.fmax(np.abs(self.ask.here), 0.0)  # 0 for NaN
+        return found
 
     @property
-    @QUIETLY
     def quiet(self) -> Array:
         """The largest noise that counts as rounding: of f, or of x if f is near 0."""
         return np.asarray(NOISY * np.fmax(self.floor, 0.3 * self.eps * self.pilots.size))

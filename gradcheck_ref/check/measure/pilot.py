@@ -83,7 +83,7 @@ class Pilots(NamedTuple):
 
     def noise_at(self, rows: Array, starts: Array) -> Array:
         """Return the noise of windows that start at these rungs, for lines with these rows."""
-        at = np.clip(starts // WIDE + HIGHEST, 0, HIGHEST + LOWEST)
+        at = np.minimum(np.maximum(starts // WIDE + HIGHEST, 0), HIGHEST + LOWEST)
         return np.asarray(self.noise[rows, at])
 
     def with_stairs(self, stairs: Array) -> "Pilots":
@@ -144,11 +144,7 @@ class _Flight:
 
 @np.errstate(all="ignore")
 def fly(
-    ask: Ask,
-    eps: Array,
-    seed: tuple[int, ...],
-    few: bool,
-    notice: Callable[[Array], None],
+    ask: Ask, eps: Array, seed: tuple[int, ...], few: bool, notice: Callable[[Array], None]
 ) -> Pilots | None:
     """Fly over the inputs; None if that is not affordable.
 
@@ -230,7 +226,7 @@ def _by_windows(values: Array, steps: Array) -> Array:
 
 def _floor(eps: Array, here: Array, steps: Array, values: Array) -> Array:
     """Return the rounding of f, if only its last operation rounds; where f is 0, of some number."""
-    slopes = np.fmin(np.nan_to_num(np.abs(values / steps[:, None])), np.finfo(float).max)
+    slopes = np.fmin(np.fmax(np.abs(values / steps[:, None]), 0.0), sys.float_info.max)
     change = np.sort(slopes, axis=0)[len(steps) // 2]
     return np.asarray(0.3 * eps * np.fmax(np.abs(here), 1e-3 * change))
 
@@ -341,11 +337,12 @@ def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
     rounding = IN_WINDOW * noise[:last] / steps[:last, None]
     loudest = IN_ONE_SIDED * noise[:last] / steps[:last, None]
     beyond_noise = np.fmax(np.abs(slopes[:last]) - loudest, 0.0)
-    steep = np.nan_to_num(np.fmax.reduce(beyond_noise, axis=0))
+    steep = np.fmin(np.fmax.reduce(beyond_noise, axis=0), sys.float_info.max)
     # Two sides leave the square of the truncation that one side shows.
     cost = np.fmin(change[:last] ** 2 / np.fmax(steep, 1e-300), steep) / 300 + rounding
     # No window knows better than shorter ones show beyond noise: a kink.
-    beyond = np.nan_to_num(np.fmax(change - 10 * noise[: len(change)] / steps[3:, None], 0.0))
+    beyond = np.fmax(change - 10 * noise[: len(change)] / steps[3:, None], 0.0)
+    beyond = np.fmin(beyond, sys.float_info.max)
     shorter = np.append(np.maximum.accumulate(beyond[::-1])[::-1][1:], 0 * beyond[:1], axis=0)[
         :last
     ]

@@ -94,11 +94,10 @@ class Witnesses:
     @classmethod
     def nothing(cls, *shape: int) -> "Witnesses":
         """Return witnesses that have measured nothing."""
-        numbers = {name: np.zeros(shape) for name in cls.__annotations__}
-        numbers |= {name: np.full(shape, np.inf) for name in ("step", "truncation", "steepest")}
-        numbers |= {name: np.zeros(shape, int) for name in ("start", "end")}
-        numbers |= {"state": np.full(shape, State.NOTHING), "slope": np.full(shape, np.nan)}
-        return cls(**numbers)
+        zero, never, rung = np.zeros(shape), np.full(shape, np.inf), np.zeros(shape, int)
+        of = dict.fromkeys(cls.__annotations__, zero)
+        of |= {"step": never, "truncation": never, "steepest": never, "start": rung, "end": rung}
+        return cls(**of | {"state": rung + State.NOTHING, "slope": zero * np.nan})
 
     def arranged(self, rows: Array, count: int) -> "Witnesses":
         """Arrange looks by the numbers of their lines, in order: (trials, lines, outputs)."""
@@ -108,7 +107,9 @@ class Witnesses:
         trials = np.arange(len(rows)) - before
         found = Witnesses.nothing(int(trials.max(initial=0)) + 1, count, self.state.shape[-1])
         for name, array in vars(found).items():
-            array[trials, rows] = getattr(self, name)
+            own = array.copy()
+            own[trials, rows] = getattr(self, name)
+            setattr(found, name, own)
         return found
 
     def at(self, where: object) -> "Witnesses":
@@ -179,8 +180,8 @@ def read(table: Table, noise: Noise) -> Witnesses:
     witnesses = Witnesses(
         state=np.where(still, State.FLAT, State.SMOOTH),
         step=h + np.zeros(still.shape),
-        start=np.broadcast_to(start[:, None], still.shape),
-        end=np.broadcast_to(rungs[2][:, None], still.shape),
+        start=start[:, None] + np.zeros(still.shape, int),
+        end=rungs[2][:, None] + np.zeros(still.shape, int),
         slope=slope,
         truncation=truncation,
         kink=_kink(half_jump, from_two, fourth, rounding),

@@ -92,16 +92,18 @@ def conjugate(wrong: Gradient) -> Iterator[Mend]:
 
 def inner_factor(wrong: Gradient) -> Iterator[Mend]:
     """Divide, or multiply, each entry by a function of the input, or by another input."""
-    x, name = wrong.x, wrong.name
+    x, name = wrong.x[..., None], wrong.name
     inner = [(x, name), (x**2, f"the square of {name}"), (np.exp(x), f"exp({name})")]
     for other, (there, _) in wrong.others.items():
         if there.size and _spreads(there.shape, wrong.shape):
-            inner.append((np.broadcast_to(there, wrong.shape), other))
+            inner.append((np.broadcast_to(there, wrong.shape)[..., None], other))
+        if there.size > 1 and wrong.outputs and _spreads(there.shape, wrong.outputs):
+            inner.append((np.broadcast_to(there, wrong.outputs).reshape(-1), other))
     for factors, said in inner:
         if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
             continue  # equal numbers are one factor
         usable = np.isfinite(factors) & (factors != 0)
-        factors = np.where(usable, factors, 1.0)[..., None]
+        factors = np.where(usable, factors, 1.0)
         ways = {"times": wrong.values / factors, "divided by": wrong.values * factors}
         for how, mended in ways.items():
             advice = "is an inner derivative missing, or applied twice? By the chain "

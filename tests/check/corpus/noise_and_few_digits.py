@@ -554,16 +554,7 @@ def sum_of_softmax(size):
     also = {"its rounding": lambda x: softmax(x) * (1 - softmax(x).sum())}
     wrong = {"the softmax": softmax}
     name = f"a sum of the softmax of {size}"
-    return Row(
-        name,
-        f,
-        x,
-        0 * x,
-        also=also,
-        wrong=wrong,
-        want="pass unsure",
-        not_as="x 2^-17",
-    )
+    return Row(name, f, x, 0 * x, also=also, wrong=wrong, want="pass unsure", not_as="x 2^-17")
 
 
 def of_shifted(u, a, left=1):
