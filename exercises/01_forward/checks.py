@@ -33,9 +33,14 @@ def check_one_entry(sub):
         "where is f(x)? the rise of f is f(x + h) - f(x)": [42.25],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
-    at_once = "one number for all of x; move one entry at a time, and fill an array like x"
+    at_once = {"one number for all of x; move one entry at a time, and fill an array like x": 6.25}
+    before = SUM_OF_SQUARES.calls
+    Call(sub, "forward_difference", SUM_OF_SQUARES, np.ones(4), h=H).run()
+    if SUM_OF_SQUARES.calls - before > len(x) + 1:  # each entry was moved
+        slips |= {"that is the sum of all entries; return each of them": 6.25}
+        at_once = {}
     call = Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H)
-    call.gives([6.25], slips | mistakes, evasions={at_once: 6.25})
+    call.gives([6.25], slips | mistakes, evasions=at_once)
 
 
 @builds_on(check_one_entry)
@@ -71,10 +76,8 @@ def check_any_function(sub):
         "that is the derivative of sum(x*x); call f instead": 2 * x,
     }
     Call(sub, "forward_difference", f, x, h=H).gives([2.0, 1.0, 3.0], mistakes)
-    f = Formula("100 * x[0] - 1000 * x[1]", lambda x: 100 * x[0] - 1000 * x[1])
-    right, is_cut = np.array([100.0, -1000.0]), "a slope may be large: are large ones cut off?"
-    mistakes = {is_cut: AnyOf(*(np.clip(right, -most, most) for most in (1, 5, 10, 100)))}
-    Call(sub, "forward_difference", f, x[:2], h=H).gives(right, mistakes)
+    f = Formula("x[0] * x[1] - 3 * x[2]", lambda x: x[0] * x[1] - 3 * x[2])
+    Call(sub, "forward_difference", f, x, h=H).gives_in_any_size([2.0, 1.0, -3.0], 1)
 
 
 @builds_on(check_each_entry_has_its_own_slope)

@@ -1,5 +1,6 @@
 """Wrong answers: each is refused with a place to look, and a slip costs only its own points."""
 
+import functools
 import re
 from types import SimpleNamespace
 
@@ -206,6 +207,124 @@ def test_a_slip_earns_nothing_for_what_is_not_written_or_wrong_by_itself():
     assert earned["nonsense"]["check_backward"] == dropout.points["check_backward"]
 
 
+# --- a slip costs once, wherever it is made ------------------------------------------------------
+
+VARIANCE = "(centred * centred).mean(axis=0)"
+AHEAD, BACK = f"centred / np.sqrt({VARIANCE} + eps)", f"std = np.sqrt({VARIANCE} + eps)"
+Z = "X @ W1 + b1"
+LEAKY = (f"np.maximum({Z}, 0)", f"np.maximum({Z}, 0.1 * ({Z}))")
+MADE_TWICE = {
+    "the sum of all slopes": ("01", "one_entry", ("return slopes", "return slopes.sum()")),
+    "a sum for an array": ("06", "forward", ("np.maximum(x, 0)", "np.maximum(x, 0).sum()")),
+    "a sum for a gradient": (
+        "06",
+        "one_entry_at_a_time",
+        ("upstream, 0.0)", "upstream, 0.0).sum()"),
+    ),
+    "a leak in the forward pass": ("08", "hidden_and_scores", LEAKY),
+    "a leak both ways": (
+        *("08", "hidden_and_scores", LEAKY),
+        ("* (hidden > 0)", "* np.where(hidden > 0, 1, 0.1)"),
+    ),
+    "sums for means": (
+        *("08", "the_loss", ("losses.mean()", "losses.sum()")),
+        ("d_scores /= n", "d_scores /= 1"),
+    ),
+    "n - 1": (
+        *("11", "forward", (AHEAD, "centred / np.sqrt(x.var(axis=0, ddof=1) + eps)")),
+        (BACK, "std = np.sqrt(x.var(axis=0, ddof=1) + eps)"),
+    ),
+    "no root": (
+        *("11", "forward", (AHEAD, f"centred / ({VARIANCE} + eps)")),
+        (BACK, f"std = {VARIANCE} + eps"),
+    ),
+    "no eps": (
+        *("11", "forward", (AHEAD, f"centred / np.sqrt({VARIANCE})")),
+        (BACK, f"std = np.sqrt({VARIANCE})"),
+    ),
+    "dx and dw swapped": ("12", "dw_and_db", ("return dx, dw,", "return dw, dx,")),
+    "rows for columns": ("14", "signs", ("size=(lines, n)", "size=(n, lines)")),
+    "no seed": ("15", "the_seed", ("default_rng(seed)", "default_rng()")),
+    "one mask for both": ("15", "masks", (".random(shape)", ".random(shape[1:])")),
+}
+
+
+@pytest.mark.parametrize("row", MADE_TWICE.values(), ids=MADE_TWICE)
+def test_a_slip_that_is_made_twice_costs_one_check(row):
+    number, check, *edits = row
+    exercise = COURSE.find(number)
+    graded = graded_exercise(outcome_of(exercise, solution_of(exercise, *edits)))
+    lost = {one.id.partition("/")[2]: one.points - one.earned for one in graded.checks}
+    expected = {f"check_{check}": exercise.points[f"check_{check}"], "whole": exercise.whole}
+    assert {name: points for name, points in lost.items() if points} == expected
+
+
+def test_another_mistake_beside_a_slip_costs_too():
+    exercise = COURSE.find("11")
+    slip = BACK, f"std = {VARIANCE} + eps"
+    both = solution_of(exercise, slip, ("upstream.sum(axis=0)", "upstream.mean(axis=0)"))
+    other = solution_of(exercise, slip, ("upstream * gamma", "upstream + gamma"))
+    one = graded_exercise(outcome_of(exercise, solution_of(exercise, slip))).earned
+    assert graded_exercise(outcome_of(exercise, both)).earned < one
+    assert graded_exercise(outcome_of(exercise, other)).earned < one
+
+
+# --- numbers of any size -------------------------------------------------------------------------
+
+CUT = 1e6
+# What these are given, or return, is never as large; or it is a word, True or False.
+BOUNDED = {
+    *("band", "allclose", "five_point", "adaptive", "signs", "masks", "repeatable", "mends"),
+    *("unseen", "blind_upstream"),
+    *((name, "given") for name in ("measured", "asymmetry", "slope_along", "forward")),
+    *((name, "returned") for name in ("relative_error", "softmax", "cross_entropy_backward")),
+    *(("asymmetry", "returned"), ("forward", "returned")),
+}
+
+
+def cut(thing):
+    if isinstance(thing, tuple | list):
+        return type(thing)(map(cut, thing))
+    return np.clip(thing, -CUT, CUT) if isinstance(thing, np.ndarray | float) else thing
+
+
+def tasks_of(exercise):
+    """Return the names of the functions that a learner writes."""
+    parts = re.split(r"^def (\w+)", (exercise.folder / "starter.py").read_text("utf-8"), flags=re.M)
+    written = zip(parts[1::2], parts[2::2], strict=True)
+    return [name for name, body in written if "NotImplementedError" in body]
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.parametrize(
+    ("number", "name", "where"),
+    [
+        (e.number, name, where)
+        for e in POSSIBLE
+        if e.kind in ("build", "check") and e.number <= "15"
+        for name in tasks_of(e)
+        for where in ("given", "returned")
+        if not {name, (name, where)} & BOUNDED
+    ],
+)
+def test_who_cuts_large_numbers_off_does_not_earn_everything(number, name, where):
+    exercise = COURSE.find(number)
+    functions = vars(loaded(exercise, solution_of(exercise)))
+    right = functions[name]
+
+    @functools.wraps(right)
+    def cutting(*given, **how):
+        return right(*map(cut, given), **how) if where == "given" else cut(right(*given, **how))
+
+    outcome = judged(
+        exercise,
+        functions | {name: cutting},
+        checks=checks_of(exercise.name, exercise.home, True),
+        to_the_end=True,
+    )
+    assert graded_exercise(outcome).earned < exercise.worth
+
+
 # --- no work, no points --------------------------------------------------------------------------
 
 TRIVIAL = {
@@ -229,10 +348,7 @@ TRIVIAL = {
     "exercise", [e for e in POSSIBLE if e.kind != "judge" and not e.package], ids=lambda e: e.name
 )
 def test_a_trivial_answer_earns_nothing(exercise):
-    starter = exercise.folder / "starter.py"
-    parts = re.split(r"^def (\w+)", starter.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    written = zip(parts[1::2], parts[2::2], strict=True)
-    tasks = [name for name, body in written if "NotImplementedError" in body]
+    starter, tasks = exercise.folder / "starter.py", tasks_of(exercise)
     checks = checks_of(exercise.name, exercise.home, True)
     for what, answer in TRIVIAL.items():
         functions = vars(course.load(starter)) | dict.fromkeys(tasks, answer)
