@@ -16,7 +16,7 @@ from grader.downloads import (
     submitters,
     timed,
 )
-from grader.named import CODE, fit, likeness
+from grader.named import CODE, fit, half_width, likeness
 
 
 @dataclass(frozen=True, order=True)
@@ -114,6 +114,11 @@ def _submission(
     )
 
 
+def is_zip(name: str) -> bool:
+    """Whether the name of a file is that of a zip file."""
+    return half_width(name).lower().endswith(ARCHIVE)
+
+
 def is_left_by_a_program(path: Path) -> bool:
     """Whether it is no student's: .git, __MACOSX."""
     return path.name.startswith((".", "__"))
@@ -131,9 +136,9 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
         who, name = canvas["who"], canvas["name"]
         if given := _of_exercise(Path(name), exercises):
             _, name, nth = given
-    elif path.suffix.lower() in (*CODE, ARCHIVE) and (given := _of_exercise(path, exercises)):
+    elif given := _of_exercise(path, exercises):
         who, name, nth = given
-    elif path.suffix.lower() == ARCHIVE:
+    elif is_zip(path.name):
         who = path.stem
     plain = LATE.sub("", who)
     collected = Collected(path, name or path.name, nth, plain != who, when)
@@ -142,6 +147,9 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
 
 def _of_exercise(path: Path, exercises: Sequence[Exercise]) -> tuple[str, str, int] | None:
     """Return who is named beside an exercise, the exercise, and the number behind it."""
+    path = Path(half_width(path.name))
+    if path.suffix.lower() not in (*CODE, ARCHIVE):
+        return None
     for exercise in exercises:
         if found := fit(path.stem, exercise):
             name = f"{exercise.name}{path.suffix}"
