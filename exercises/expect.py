@@ -33,8 +33,8 @@ SHORT = "float16", "float32"  # types of numbers with few digits
 
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
 CUT_OFF = "these numbers are large: are large ones cut off?"
-# Powers of 2, so that nothing is rounded; far from any number that an answer may hold.
-SIZES = {-40: SMALL, 40: CUT_OFF}
+# Far from any number that an answer may hold. No powers of 2: those hide that digits are lost.
+SIZES = {1e-12: SMALL, 1e12: CUT_OFF}
 FIGURES = re.compile(r"[\d.,/()]+")
 
 RESET = "run.py reset"
@@ -316,11 +316,13 @@ class Call:
         powers += (0,) * (len(self.before) - len(powers))
         for size, look_at in SIZES.items():
             other, places = copy.copy(self), zip(self._names(), powers, strict=False)
-            told = [f"{name} times 2**{size * power}" for name, power in places if power]
+            told = [f"{name} times {size**power:g}" for name, power in places if power]
             other.where = ", ".join(filter(None, [self.where, *told]))
             given = zip(self.before, powers, strict=True)
-            other.before = tuple(_times(2.0 ** (size * power), one) for one, power in given)
-            other.gives(_times(2.0 ** (size * of_result), expected), otherwise=look_at)
+            other.before = tuple(_times(size**power, one) for one, power in given)
+            got, right = other.run(), _times(size**of_result, expected)
+            if not same(got, right):
+                other.refuse(got, right, few_digits(got, right) or look_at)
 
     def has_shape(self, shape: tuple[int, ...], stand_in: StandIn = None) -> Any:
         """Return an array of a certain shape, for an answer that may hold any numbers."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SUM_OF_SQUARES, AnyOf, Call, Formula, after, builds_on
+from expect import SUM_OF_SQUARES, AnyOf, Call, Formula, after, builds_on, same
 
 H = 0.25
 
@@ -34,11 +34,9 @@ def check_one_entry(sub):
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
     at_once = {"one number for all of x; move one entry at a time, and fill an array like x": 6.25}
-    before = SUM_OF_SQUARES.calls
-    Call(sub, "forward_difference", SUM_OF_SQUARES, np.ones(4), h=H).run()
-    if SUM_OF_SQUARES.calls - before > len(x) + 1:  # each entry was moved
-        slips |= {"that is the sum of all entries; return each of them": 6.25}
-        at_once = {}
+    product = Formula("x[0] * x[1]", lambda x: x[0] * x[1])
+    if same(Call(sub, "forward_difference", product, np.array([1.0, 2.0]), h=H).run(), 3.0):
+        slips, at_once = slips | {"that is the sum of all entries; return each of them": 6.25}, {}
     call = Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H)
     call.gives([6.25], slips | mistakes, evasions=at_once)
 

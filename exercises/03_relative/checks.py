@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, give_all
+from expect import SMALL, AnyOf, Call, after, builds_on, give_all
 
 NAN = np.nan
 
@@ -77,7 +77,9 @@ def check_the_floor(sub):
     Call(sub, "relative_error", a, n).gives([0.1, 0.5], otherwise=look_at)
     a, n = np.array([3.0, 3e-9]), np.array([3.0 + 1e-9, 3e-9])
     call = Call(sub, "relative_error", a, n, 0.0)
-    call.gives_in_any_size((n - a) / n, 1, 1, of_result=0)
+    call.gives((n - a) / n, otherwise=SMALL)
+    call = Call(sub, "relative_error", 3 * a, n, 0.0)
+    call.gives_in_any_size(1 - n / (3 * a), 1, 1, of_result=0)
 
 
 @builds_on(check_each_entry)

@@ -114,8 +114,8 @@ def check_the_residuals(sub):
         "one residual for each line; take no mean": RESIDUALS.mean(),
     }
     call.gives(RESIDUALS, slips)
-    right = RESIDUALS - H * H * np.sum(LINES**3, axis=1)
-    call = Call(sub, "residuals", SUM_OF_CUBES, X, 3 * X**2 + ERRORS, LINES, h=H)
+    right = RESIDUALS / 3 - H * H * np.sum(LINES**3, axis=1)
+    call = Call(sub, "residuals", SUM_OF_CUBES, X, 3 * X**2 + ERRORS / 3, LINES, h=H)
     call.gives_in_any_size(right, 1, 0, 1)
 
 

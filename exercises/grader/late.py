@@ -90,12 +90,12 @@ def _reduced(
     check = Graded(
         id=f"{exercise.name}/{LATE}",
         number=f"{exercise.name[:2]}.{len(exercise.checks) + 1}",
-        title=told(f"late by {days} days: {percent:g} % less"),
+        title=told(f"late by {days} day{'s' * (days > 1)}: {percent:g} % less"),
         points=0,
         earned=-exercise.earned * percent / 100,
         status="passed",
         message="",
         heldout=False,
     )
-    note = f"{exercise.name} is late by {days} days"
+    note = f"{exercise.name} is late by {days} day{'s' * (days > 1)}"
     return replace(exercise, checks=(*exercise.checks, check), notes=(*exercise.notes, note))
