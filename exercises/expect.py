@@ -331,7 +331,7 @@ class Call:
             known = isinstance(got, np.ndarray) and got.ndim > 0 and bool(np.any(got))
             look_at = looks_like(got, np.ones(shape))
             self.refuse(got, f"an array of shape {shape}", look_at, known=known, stand_in=stand_in)
-        return np.asarray(got, float)
+        return np.asarray(got)
 
     def leaves_its_arguments(self) -> None:
         """Refuse a call that writes into its arguments, even for a moment."""

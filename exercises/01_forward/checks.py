@@ -35,9 +35,10 @@ def check_one_entry(sub):
     }
     at_once = {"one number for all of x; move one entry at a time, and fill an array like x": 6.25}
     product = Formula("x[0] * x[1]", lambda x: x[0] * x[1])
-    if same(Call(sub, "forward_difference", product, np.array([1.0, 2.0]), h=H).run(), 3.0):
-        slips, at_once = slips | {"that is the sum of all entries; return each of them": 6.25}, {}
+    added = Call(sub, "forward_difference", product, np.array([1.0, 2.0]), h=H)
     call = Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H)
+    if np.shape(call.run()) == () and same(added.run(), 3.0):
+        slips, at_once = slips | {"that is the sum of all entries; return each of them": 6.25}, {}
     call.gives([6.25], slips | mistakes, evasions=at_once)
 
 
