@@ -58,7 +58,6 @@ def check_any_shape(sub):
         "all entries moved at once; move one, leave the others": right.sum(),
         "only the first entry has a slope: the return is inside the loop": right * first,
         "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
-        "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
     }
     Call(sub, "central_difference", SUM_OF_CUBES, x, h=H).gives(
         right, mistakes, stand_in=right_difference
@@ -92,7 +91,6 @@ def check_outputs_are_weighted(sub):
     mistakes = {
         "every output counts the same here; where does upstream enter?": 2 * x,
         "each slope is divided by its weight": 2 * x / upstream,
-        "a slope may be negative: is there an abs that should go?": np.abs(2 * x * upstream),
         "that is the mean of the weighted outputs; take their sum": 2 * x * upstream / 3,
         "each output has its own weight: multiply first, and add then": 2 * x * upstream.sum(),
         "the place is x; upstream is only for the weights": 2 * upstream * upstream,

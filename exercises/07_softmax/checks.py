@@ -58,7 +58,7 @@ def check_large_scores(sub):
         ([[-1000.0, -1000.0]], [[0.5, 0.5]]),
         ([[1000.0, 1000.0], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]),
         ([[1000.0, 0.0], [0.0, 1000.0]], [[1.0, 0.0], [0.0, 1.0]]),
-        (SCORES + FAR, PROBABILITIES),
+        (np.log([[1.0, 2.0]]) + FAR, [[1 / 3, 2 / 3]]),
     ):
         scores = np.array(scores)
         large, small = np.where(scores, np.nan, right), np.where(scores, right, np.nan)
@@ -85,7 +85,6 @@ def check_the_loss(sub):
         "the largest score of each row is taken off, not that of each column: axis=1": columns,
         MEAN: LOSSES.sum(),
         "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
-        "the sign: -log of a probability is positive": -LOSSES.mean(),
         "that is one loss for each example; take their mean": LOSSES,
         "that counts all classes; only the right one of each example enters": of_all,
         "that is another logarithm; the natural one is np.log": AnyOf(

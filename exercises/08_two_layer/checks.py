@@ -107,7 +107,6 @@ def check_the_loss(sub):
     """The loss is the mean cross-entropy of the scores."""
     mistakes = {
         MEAN: 2 * np.log(3),
-        "the sign: -log of a probability is positive": -np.log(3),
         "that is one loss for each example; take their mean": np.log([3, 3]),
         "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
         "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
@@ -215,7 +214,6 @@ def check_the_second_layer(sub):
     mistakes = {says: AnyOf(HIDDEN.T @ d / 2, HIDDEN.T @ d) for says, d in of_d_scores.items()}
     mistakes |= {
         "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
-        "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
         "the input of the second map is hidden, not X": HAND.X.T @ D_SCORES,
         "lam is 0 here, and so is lam * W2": AnyOf(
             *(right + k * w for w in (HAND.W1, HAND.W2) for k in (0.5, 1, 2))
@@ -265,8 +263,6 @@ def check_the_first_layer(sub):
     mistakes |= {
         LEAKY: AnyOf(*(HAND.X.T @ d for d in leaky)),
         MEAN: 2 * right,
-        "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
-        "the sign of dW1 is the other one": -right,
         "the input of the first map is X, not hidden": AnyOf(
             *(HIDDEN.T @ d for d in (GATED, D_HIDDEN))
         ),

@@ -112,7 +112,6 @@ def check_the_difference_of_two_gradients(sub):
         )
         / (2 * H),
         "no product with tangent at the end: one number for each entry": right @ along,
-        "that is the gradient behind minus the gradient ahead": -right,
         "x moves along tangent, not every entry by h": AnyOf(by_axes, by_axes * along),
         "that is the rule, without h; the task is to measure": 3 * x * x * along,
         "use tangent as it is; do not make it a unit vector": unit,
