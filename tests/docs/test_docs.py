@@ -156,7 +156,6 @@ LOOKED_UP = {
     "docs/check/your_function.md": 290,
     "docs/glossary.md": 245,
     "docs/reference/rules.md": 190,
-    "docs/exercises/grading.md": 176,  # what to do about each case
     "docs/exercises/new_exercise.md": 181,  # a recipe, to be run block by block
     "docs/judge.md": 170,
     "docs/stages/stage5_adaptive.md": 235,  # two of its tables are the evidence, line by line
