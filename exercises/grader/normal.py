@@ -12,6 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+LONGEST = 100  # letters by which an attribute is told
 # Types, and what Python or another field already says.
 LEFT_OUT = {"annotation", "returns", "type_comment", "ctx", "name", "kind", "type_params", "id"}
 
@@ -60,8 +61,8 @@ class _Scope:
                     if not changed & used or (isinstance(value, ast.Name) and times[value.id] == 1):
                         self.once[name] = value
         others = sorted((n.lineno, n.col_offset, n.id) for n in stored if n.id not in self.once)
-        for *_, name in others:
-            self.known.setdefault(name, f"variable {len(self.known)}")
+        for number, (*_, name) in enumerate(others):
+            self.known.setdefault(name, f"variable {number}")
 
     def value(self, name: str) -> str:
         """Return what a name stands for."""
@@ -78,9 +79,10 @@ class _Scope:
             case ast.Name(id=name):
                 return self.value(name)
             case ast.Attribute(value=value, attr=attr):
-                return f"{self.read(value)}.{attr}"
+                told = f"{self.read(value)}.{attr}"
+                return told if len(told) < LONGEST else _hash(told)
             case ast.Constant(value=float() | int() as number) if not isinstance(number, bool):
-                return f"number {number:g}" if number == float(f"{number:g}") else repr(number)
+                return f"number {hash(number)}"  # the same for 2 and 2.0
             case ast.BinOp(left=left, op=ast.Add() | ast.Mult() as op, right=right):
                 return _hash([type(op).__name__, *sorted(map(self.read, (left, right)))])
             case ast.Compare(left=left, ops=[ast.Gt() | ast.GtE() as op], comparators=[right]):
@@ -90,6 +92,10 @@ class _Scope:
                 return _hash(["raises", self.read(kind)])
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
                 return self._function(node)
+            case ast.ClassDef(bases=bases, body=body):
+                inner = _Scope(body, self)
+                methods = sorted((name, inner.value(name)) for name in inner.once)
+                return _hash(["class", self.read(bases), methods, inner.read([*body])])
             case ast.Call(func=function, args=given, keywords=named):
                 words = sorted(f"{one.arg}={self.read(one.value)}" for one in named)
                 return _hash(["calls", self.read(function), *map(self.read, given), *words])
@@ -128,9 +134,9 @@ class _Scope:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all in it, but not what is in a function: that has its own names."""
+    """Yield a node and all in it, but not what is in a function or class: it has its own names."""
     yield node
-    if not isinstance(node, FUNCTION):
+    if not isinstance(node, FUNCTION | ast.ClassDef):
         for inner in ast.iter_child_nodes(node):
             yield from _inside(inner)
 
@@ -139,12 +145,9 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
     """Yield the names of what is changed in its place."""
     for node in nodes:
         match node:
-            case ast.AugAssign(target=target):
-                pass
-            case ast.Subscript(value=target, ctx=ast.Store()):
-                pass
-            case ast.Attribute(value=target, ctx=ast.Store()):
-                pass
-            case _:
-                continue
-        yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+            case (
+                ast.AugAssign(target=target)
+                | ast.Subscript(value=target, ctx=ast.Store())
+                | ast.Attribute(value=target, ctx=ast.Store())
+            ):
+                yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))

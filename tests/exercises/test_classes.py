@@ -393,6 +393,8 @@ def test_answers_are_equal_but_for_what_a_copy_changes_without_a_thought(edits):
         ("def f(x):\n raise ValueError(x)", "def f(x):\n raise TypeError(x)"),
         ("def f(x, u):\n x += u\n return x", "def f(x, u):\n x = x + u\n return x"),
         ("def f(x):\n y = x[0]\n x[0] = 5\n return y", "def f(x):\n x[0] = 5\n return x[0]"),
+        ("class A:\n def g(s): return 1\ndef f(x): return A().g()",) * 2,
+        (f"def f(x): return 1{'0' * 400}", "def f(x): return 1"),
         ("def f(x): return f(x)", "def g(x): return x\ndef f(x): return g(x)"),
         ("def f(x): return 1\ndef g(x): return 2", "def f(x): return 2\ndef g(x): return 1"),
         ("def f(x): return x", "def f(a:\n"),
@@ -400,7 +402,7 @@ def test_answers_are_equal_but_for_what_a_copy_changes_without_a_thought(edits):
     ],
 )
 def test_answers_that_calculate_something_else_are_not_equal(one, other):
-    other = other.replace("exp", "log") if one == other else other
+    other = other.replace("exp", "log").replace("return 1", "return 2") if one == other else other
     shapes = [alike.shape(code.encode(), ["f", "g"]) for code in (one, other)]
     assert shapes[0] != shapes[1]
 
