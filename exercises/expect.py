@@ -164,38 +164,36 @@ def _run_firsts(
     not_judged = NotJudgedError(first, cause)
     if not_judged.kept == 1:
         excused = {getattr(error, "function", "") for _, error in failed}
-        if not_judged.stand_ins:
-            _judge_with(not_judged.stand_ins, excused, check, sub)
-        else:
-            _judge_others(excused, check, sub, failure)
+        _judge_others(excused, not_judged.stand_ins, check, sub, failure)
     raise not_judged from failure or cause
 
 
-def _judge_others(excused: set[str], check: Check, sub: Any, failure: BaseException | None) -> None:
-    """Refuse the wrong answer of a function that is not excused."""
-    try:
-        if failure is None:
-            check(sub)
-    except NotJudgedError as error:
-        if error.kept < 1:
-            raise
-    except (WrongAnswerError, CrashError) as error:
-        failure = error
-    if isinstance(failure, WrongAnswerError | CrashError) and failure.function not in excused:
-        raise failure
-
-
-def _judge_with(stand_ins: dict[str, Any], excused: set[str], check: Check, sub: Any) -> None:
-    """Refuse what is wrong even with right functions in the place of the learner's."""
-    with standing_in(sub, stand_ins):
-        try:
-            check(sub)
-        except WrongAnswerError as error:
-            if error.function in excused - {*stand_ins}:
-                return
-            told = f"a right {' and '.join(stand_ins)} in the place of yours"
-            error.lines = (("with", told), *error.lines)
-            raise
+def _judge_others(
+    excused: set[str],
+    stand_ins: dict[str, Any],
+    check: Check,
+    sub: Any,
+    failure: BaseException | None,
+) -> None:
+    """Refuse the wrong answer of a function that is not excused, where right ones stand in."""
+    if failure is None or stand_ins:
+        failure = None
+        with standing_in(sub, stand_ins):
+            try:
+                check(sub)
+            except NotJudgedError as error:
+                if error.kept < 1:
+                    raise
+            except (WrongAnswerError, CrashError) as error:
+                failure = error
+    if not isinstance(failure, WrongAnswerError | CrashError):
+        return
+    if failure.function in excused - {*stand_ins}:
+        return
+    if stand_ins and isinstance(failure, WrongAnswerError):
+        told = f"a right {' and '.join(stand_ins)} in the place of yours"
+        failure.lines = (("with", told), *failure.lines)
+    raise failure
 
 
 @contextlib.contextmanager
