@@ -243,6 +243,7 @@ def check_inputs_are_left_alone(sub):
 
 
 @after(check_one_of_a_thousand_is_found)
+@builds_on(check_the_repaired_slopes)
 def heldout_many_entries(sub):
     """One wrong entry of 5000 is found, too, and one line and one entry are enough to run."""
     lines = drawn(3, 24, 5000)

@@ -292,7 +292,7 @@ def check_inputs_are_left_alone(sub):
     part("square", sub, R, CLAIMS).leaves_its_arguments()
 
 
-@builds_on(check_the_residual, check_the_whole)
+@builds_on(check_the_residual, check_the_whole, check_the_mean_square_is_split)
 def heldout_other_numbers(sub):
     """Matrices have residuals, too, and so have other sizes of the output."""
     a, x = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]]), np.array([[1.0, -2.0], [0.5, 4.0]])
