@@ -6,8 +6,10 @@ got this result, the sentence says where to look.
 """
 
 import contextlib
+import copy
 import functools
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
@@ -24,11 +26,16 @@ RTOL = 1e-9
 DERIVED = 1e-12
 
 SIGN = "the sign: every entry is minus what it should be"
+MEAN = "the loss is a mean over the examples; where is their number?"
 FEW = 2, 3, 4, 0.5, 0.25  # factors of a count that are no accident
 
 SHORT = "float16", "float32"  # types of numbers with few digits
 
 SMALL = "these numbers are small: is a number added somewhere, or is something rounded?"
+CUT_OFF = "these numbers are large: are large ones cut off?"
+# Far from any number that an answer may hold. No powers of 2: those hide that digits are lost.
+SIZES = {1e-12: SMALL, 1e12: CUT_OFF}
+FIGURES = re.compile(r"[\d.,/()]+")
 
 RESET = "run.py reset"
 
@@ -49,7 +56,7 @@ class WrongAnswerError(AssertionError):
     share = 0.0  # of the points of the check that are kept
     kept = 0.0  # of the points of each check that depends on it
     function = ""  # that gave the answer
-    habit = ""  # a slip that somebody makes everywhere, and that costs points only once
+    habit = ""  # a slip that somebody may make again, and that costs points only once
 
     def __init__(
         self, called: str, got: str, expected: str, look_at: str = "", *, where: str = ""
@@ -156,37 +163,37 @@ def _run_firsts(
     first, cause = min(failed, key=lambda pair: getattr(pair[1], "kept", 0.0))
     not_judged = NotJudgedError(first, cause)
     if not_judged.kept == 1:
-        if not_judged.stand_ins:
-            _judge_with(not_judged.stand_ins, check, sub)
-        else:
-            excused = {getattr(error, "function", "") for _, error in failed}
-            _judge_others(excused, check, sub, failure)
+        excused = {getattr(error, "function", "") for _, error in failed}
+        _judge_others(excused, not_judged.stand_ins, check, sub, failure)
     raise not_judged from failure or cause
 
 
-def _judge_others(excused: set[str], check: Check, sub: Any, failure: BaseException | None) -> None:
-    """Refuse the wrong answer of a function that is not excused."""
-    try:
-        if failure is None:
-            check(sub)
-    except NotJudgedError as error:
-        if error.kept < 1:
-            raise
-    except (WrongAnswerError, CrashError) as error:
-        failure = error
-    if isinstance(failure, WrongAnswerError | CrashError) and failure.function not in excused:
-        raise failure
-
-
-def _judge_with(stand_ins: dict[str, Any], check: Check, sub: Any) -> None:
-    """Refuse what is wrong even with right functions in the place of the learner's."""
-    with standing_in(sub, stand_ins):
-        try:
-            check(sub)
-        except WrongAnswerError as error:
-            told = f"a right {' and '.join(stand_ins)} in the place of yours"
-            error.lines = (("with", told), *error.lines)
-            raise
+def _judge_others(
+    excused: set[str],
+    stand_ins: dict[str, Any],
+    check: Check,
+    sub: Any,
+    failure: BaseException | None,
+) -> None:
+    """Refuse the wrong answer of a function that is not excused, where right ones stand in."""
+    if failure is None or stand_ins:
+        failure = None
+        with standing_in(sub, stand_ins):
+            try:
+                check(sub)
+            except NotJudgedError as error:
+                if error.kept < 1:
+                    raise
+            except (WrongAnswerError, CrashError) as error:
+                failure = error
+    if not isinstance(failure, WrongAnswerError | CrashError):
+        return
+    if failure.function in excused - {*stand_ins}:
+        return
+    if stand_ins and isinstance(failure, WrongAnswerError):
+        told = f"a right {' and '.join(stand_ins)} in the place of yours"
+        failure.lines = (("with", told), *failure.lines)
+    raise failure
 
 
 @contextlib.contextmanager
@@ -298,6 +305,32 @@ class Call:
             self.refuse(repr(got), expected, "that is a number; the answer is True or False")
         return got
 
+    def gives_in_any_size(self, expected: Any, *powers: int, of_result: int = 1) -> None:
+        """Refuse an answer that does not grow with the arguments, as it should.
+
+        The arguments are multiplied by ``powers`` of a small and of a large number, and the result
+        that is expected by ``of_result``.
+        """
+        powers += (0,) * (len(self.before) - len(powers))
+        for size, look_at in SIZES.items():
+            other, places = copy.copy(self), zip(self._names(), powers, strict=False)
+            told = [f"{name} times {size**power:g}" for name, power in places if power]
+            other.where = ", ".join(filter(None, [self.where, *told]))
+            given = zip(self.before, powers, strict=True)
+            other.before = tuple(_times(size**power, one) for one, power in given)
+            got, right = other.run(), _times(size**of_result, expected)
+            if not same(got, right):
+                other.refuse(got, right, few_digits(got, right) or look_at)
+
+    def has_shape(self, shape: tuple[int, ...], stand_in: StandIn = None) -> Any:
+        """Return an array of a certain shape, for an answer that may hold any numbers."""
+        got = self.run()
+        if np.shape(got) != shape:
+            known = isinstance(got, np.ndarray) and got.ndim > 0 and bool(np.any(got))
+            look_at = looks_like(got, np.ones(shape))
+            self.refuse(got, f"an array of shape {shape}", look_at, known=known, stand_in=stand_in)
+        return np.asarray(got)
+
     def leaves_its_arguments(self) -> None:
         """Refuse a call that writes into its arguments, even for a moment."""
         self.run()
@@ -350,7 +383,7 @@ class Call:
         got, expected = told_apart(got, expected)
         error = WrongAnswerError(self.text, got, expected, look_at, where=self.where)
         error.share, error.kept, error.function = share, 1.0 if known else share, self.name
-        error.habit = look_at if known and look_at.startswith(SHORT) else ""
+        error.habit = FIGURES.sub("", look_at) if known else ""
         one = {self.name: stand_in} if stand_in else {}
         error.stand_ins = stand_in if isinstance(stand_in, dict) else one
         raise error
@@ -522,6 +555,15 @@ def shows(report: Any) -> bool:
     return bool(report.verdict == "fail" and report.reason in in_numbers)
 
 
+def _times(factor: float, value: Any) -> Any:
+    """Multiply a number, an array or what a formula gives."""
+    if factor == 1:
+        return value
+    if isinstance(value, Formula):
+        return Formula(f"{factor:g} * ({value.text})", lambda x: factor * value.f(x))
+    return factor * np.asarray(value) if isinstance(value, list) else factor * value
+
+
 def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, np.ndarray) else value
 
@@ -620,6 +662,8 @@ def slip(got: Any, expected: Any) -> str:
     if says := few_digits(got, right):
         return says
     if got.shape != right.shape:
+        if not got.shape and got.dtype.kind != "b" and right.size > 1 and same(got, right.sum()):
+            return "that is the sum of all entries; return each of them"
         if right.ndim == 2 and same(got, right.T):
             return "that is its transpose"
         if (right.size > 1 or (got.shape and right.shape)) and same(got.ravel(), right.ravel()):

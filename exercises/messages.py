@@ -27,7 +27,7 @@ OURS = (
     *("grader/report.py", "grader/writers.py", "grader/command.py", "grader/classes.py"),
     *("grader/grading.py", "grader/handed_in.py", "grader/archives.py", "grader/collected.py"),
     *("grader/identity.py", "grader/by_hand.py", "grader/changes.py", "grader/feedback.py"),
-    "grader/late.py",
+    *("grader/late.py", "grader/roster.py"),
     *("grader/alike.py", "grader/manifest.py"),
 )
 MANIFEST = "course.toml"
@@ -37,11 +37,12 @@ TO_DO = ["exercise {number}, task {task}: {name}", "the project, task {task}: {n
 OF_AN_EXERCISE = ("title", "experiment", "recall")  # in the manifest
 # No message is written in a call of these: what instructors and authors are told is in English.
 NOT_TOLD = {
-    *("ArgumentParser", "ArgumentTypeError", "Case", "TypeError", "ValueError", "add_argument"),
+    *("ArgumentParser", "ArgumentTypeError", "Case", "TypeError", "add_argument"),
     *("add_parser", "add_subparsers", "compile", "getattr", "namedtuple", "sub", "_holds"),
     *("_add_path", "_command"),
 }
 TABLES = {"IN_A_PAGE", "MISSED", "PUZZLING", "REFUSED"}  # their keys are for the code
+HEADS = {"NAMES", "FIRST", "LAST", "IDS", "HANDED_IN", "EXTENSION", "NOBODY"}  # of a roster
 CHECK = re.compile("(check|heldout)_")
 FIELD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 WORD = re.compile(r"(?<![\w.])[A-Za-z]{2,}(?![\w(.])|\b[a-z]{2,}\b")
@@ -95,6 +96,8 @@ def _in_the_code(tree: ast.AST) -> Iterator[str]:
     for node in ast.iter_child_nodes(tree):
         match node:
             case ast.Expr(value=ast.Constant()) if node is docstring:
+                continue
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in HEADS:
                 continue
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in NOT_TOLD:
                 continue

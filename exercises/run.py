@@ -259,7 +259,7 @@ def main(words: list[str]) -> int:
         return CANNOT
     anywhere = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     of_what_is_said = f"of what is said; {course.language} if you do not choose one"
-    anywhere.add_argument("--language", choices=languages(), help=of_what_is_said)
+    anywhere.add_argument("--language", metavar="|".join(languages()), help=of_what_is_said)
     chosen, words = anywhere.parse_known_args(words)
     try:
         speak(chosen.language or course.language)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expect import SUM_OF_SQUARES, AnyOf, Call, Formula, after, builds_on
+from expect import SUM_OF_SQUARES, AnyOf, Call, Formula, after, builds_on, same
 
 H = 0.25
 
@@ -33,9 +33,13 @@ def check_one_entry(sub):
         "where is f(x)? the rise of f is f(x + h) - f(x)": [42.25],
         "that is f(x + h) - f(x) / h, as / comes before -; add parentheses": [-25.4375],
     }
-    at_once = "one number for all of x; move one entry at a time, and fill an array like x"
+    at_once = {"one number for all of x; move one entry at a time, and fill an array like x": 6.25}
+    product = Formula("x[0] * x[1]", lambda x: x[0] * x[1])
+    added = Call(sub, "forward_difference", product, np.array([1.0, 2.0]), h=H)
     call = Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H)
-    call.gives([6.25], slips | mistakes, evasions={at_once: 6.25})
+    if np.shape(call.run()) == () and same(added.run(), 3.0):
+        slips, at_once = slips | {"that is the sum of all entries; return each of them": 6.25}, {}
+    call.gives([6.25], slips | mistakes, evasions=at_once)
 
 
 @builds_on(check_one_entry)
@@ -46,7 +50,6 @@ def check_each_entry_has_its_own_slope(sub):
     together = np.sum(right)
     mistakes = {
         "all entries moved at once; move one, leave the others": together,
-        "a slope may be negative: is there an abs too many?": np.abs(right),
         "every entry is the sum of all slopes; move entry i only, and store its slope at i": (
             np.full(3, together)
         ),
@@ -71,10 +74,8 @@ def check_any_function(sub):
         "that is the derivative of sum(x*x); call f instead": 2 * x,
     }
     Call(sub, "forward_difference", f, x, h=H).gives([2.0, 1.0, 3.0], mistakes)
-    f = Formula("100 * x[0] - 1000 * x[1]", lambda x: 100 * x[0] - 1000 * x[1])
-    right, is_cut = np.array([100.0, -1000.0]), "a slope may be large: are large ones cut off?"
-    mistakes = {is_cut: AnyOf(*(np.clip(right, -most, most) for most in (1, 5, 10, 100)))}
-    Call(sub, "forward_difference", f, x[:2], h=H).gives(right, mistakes)
+    f = Formula("x[0] * x[1] - 3 * x[2]", lambda x: x[0] * x[1] - 3 * x[2])
+    Call(sub, "forward_difference", f, x, h=H).gives_in_any_size([2.0, 1.0, -3.0], 1)
 
 
 @builds_on(check_each_entry_has_its_own_slope)
@@ -85,7 +86,6 @@ def check_any_shape(sub):
     rows = np.repeat(right.sum(axis=1, keepdims=True), 2, axis=1)
     mistakes = {
         "x[i] is a whole row of a matrix; np.ndindex(x.shape) gives every entry": rows,
-        "the numbers are right, but flat; give the slopes the shape of x": right.ravel(),
     }
     Call(sub, "forward_difference", SUM_OF_SQUARES, x, h=H).gives(right, mistakes)
     mistakes = {"the number is right; its shape should be that of x, ()": [4.25]}

@@ -76,8 +76,10 @@ def check_the_floor(sub):
     look_at = "a call without a floor takes the one of the starter, 1e-8"
     Call(sub, "relative_error", a, n).gives([0.1, 0.5], otherwise=look_at)
     a, n = np.array([3.0, 3e-9]), np.array([3.0 + 1e-9, 3e-9])
-    right = (n - a) / n
-    Call(sub, "relative_error", a, n, 0.0).gives(right, otherwise=SMALL)
+    call = Call(sub, "relative_error", a, n, 0.0)
+    call.gives((n - a) / n, otherwise=SMALL)
+    call = Call(sub, "relative_error", 3 * a, n, 0.0)
+    call.gives_in_any_size(1 - n / (3 * a), 1, 1, of_result=0)
 
 
 @builds_on(check_each_entry)

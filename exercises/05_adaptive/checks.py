@@ -106,6 +106,7 @@ def check_the_best_of_all_steps(sub):
         (Formula("x*x*x", lambda x: x * x * x), 2.0),
         (Formula("sin(6e6*x)", lambda x: np.sin(6e6 * x)), 0.001),
         (Formula("1e-12 * sin(2*x)", lambda x: 1e-12 * np.sin(2 * x)), -0.7),
+        (Formula("1e12 * sin(2*x)", lambda x: 1e12 * np.sin(2 * x)), -0.7),
     ):
         call, value, bar = pair(sub, f, x)
         if not any(is_best(form, f.f, x, value, bar) for form in forms_of(sub, f.f, x)):

@@ -2,12 +2,23 @@
 
 import numpy as np
 
-from expect import AnyOf, Call, after, builds_on, few_digits, is_derived, is_no_measurement
+from expect import (
+    CUT_OFF,
+    MEAN,
+    AnyOf,
+    Call,
+    after,
+    builds_on,
+    few_digits,
+    is_derived,
+    is_no_measurement,
+)
 
 # Logarithms of small integers: the probabilities are fractions one can check by hand.
 SCORES = np.log([[1.0, 2.0, 5.0], [6.0, 1.0, 1.0]])
 LABELS = np.array([2, 1])
 PROBABILITIES = np.array([[1, 2, 5], [6, 1, 1]]) / 8
+FAR = 1e6  # which, added to all scores, changes nothing
 LOSSES = -np.log([5 / 8, 1 / 8])
 GRADIENT = np.array([[1, 2, -3], [6, -7, 1]]) / 16
 
@@ -47,6 +58,7 @@ def check_large_scores(sub):
         ([[-1000.0, -1000.0]], [[0.5, 0.5]]),
         ([[1000.0, 1000.0], [0.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]),
         ([[1000.0, 0.0], [0.0, 1000.0]], [[1.0, 0.0], [0.0, 1.0]]),
+        (np.log([[1.0, 2.0]]) + FAR, [[1 / 3, 2 / 3]]),
     ):
         scores = np.array(scores)
         large, small = np.where(scores, np.nan, right), np.where(scores, right, np.nan)
@@ -54,7 +66,7 @@ def check_large_scores(sub):
             "exp overflows, or all of a row underflows: subtract its largest score": large,
             "subtract each row's own largest score, not the largest of all": small,
         }
-        Call(sub, "softmax", scores).gives(right, mistakes)
+        Call(sub, "softmax", scores).gives(right, mistakes, stand_in=softmax)
 
 
 def check_the_loss(sub):
@@ -71,9 +83,8 @@ def check_the_loss(sub):
     mistakes = {
         "that is the loss of one example; take the mean over all": LOSSES[0],
         "the largest score of each row is taken off, not that of each column: axis=1": columns,
-        "that is the sum over the examples; the loss is their mean": LOSSES.sum(),
+        MEAN: LOSSES.sum(),
         "that is the mean over all scores; there are 2 examples": LOSSES.sum() / SCORES.size,
-        "the sign: -log of a probability is positive": -LOSSES.mean(),
         "that is one loss for each example; take their mean": LOSSES,
         "that counts all classes; only the right one of each example enters": of_all,
         "that is another logarithm; the natural one is np.log": AnyOf(
@@ -113,12 +124,14 @@ def check_the_loss_of_a_lost_case(sub):
         "a guard inside the logarithm hides the true loss; no guard is needed": guarded,
     }
     Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(right, mistakes)
-    scores = np.array([[-1000.0, -1100.0], [600.0, 500.0]])
     look_at = "is the largest score of its own row taken off each row?"
-    Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(50.0, otherwise=look_at)
+    for least in (-1100.0, -1e12):
+        scores = np.array([[-1000.0, least], [600.0, 500.0]])
+        right = (-1000 - least) / 2
+        Call(sub, "cross_entropy", scores, np.array([1, 0])).gives(right, otherwise=look_at)
     call = Call(sub, "cross_entropy", np.array([[40.0, 0.0], [0.0, 40.0]]), np.array([0, 1]))
     got = call.run()
-    if not np.all(np.abs(got) < 1e-13):  # log(1 + exp(-40)) is 4e-18
+    if not np.all(np.abs(got) < 5e-16):  # log(1 + exp(-40)) is 4e-18
         call.refuse(got, 0.0, [*mistakes][-1], known=True)
 
 
@@ -150,7 +163,7 @@ def check_the_gradient(sub):
         "the sign: the score of the right class should go up, so its slope is negative": minus,
     }
     slips = {
-        "the loss is a mean over 2 examples; where is the 2?": n * GRADIENT,
+        MEAN: n * GRADIENT,
         **{says: AnyOf(wrong, wrong / n) for says, wrong in slips.items()},
         "divide the 1 that is subtracted by n, too; the mean is not of p alone": p / n - one_hot,
         "the 1 that is taken off is divided by n twice": (p - one_hot / n) / n,
@@ -186,12 +199,13 @@ def check_other_sizes(sub):
     is_no_measurement(small, large, Call(sub, "cross_entropy", *sizes[1]))
 
 
-@builds_on(check_the_gradient)
+@builds_on(check_the_gradient, check_large_scores)
 def check_large_scores_backward(sub):
     """The gradient is finite where the scores are large."""
     scores = np.array([[1000.0, 0.0], [-1000.0, -1000.0]])
     call = Call(sub, "cross_entropy_backward", scores, np.array([1, 0]))
     call.gives([[0.5, -0.5], [-0.25, 0.25]])
+    Call(sub, "cross_entropy_backward", SCORES + FAR, LABELS).gives(GRADIENT, otherwise=CUT_OFF)
 
 
 @after(check_probabilities, check_the_gradient)

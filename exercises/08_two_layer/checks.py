@@ -5,6 +5,8 @@ from collections import namedtuple
 import numpy as np
 
 from expect import (
+    CUT_OFF,
+    MEAN,
     SMALL,
     AnyOf,
     Call,
@@ -47,6 +49,7 @@ D_SCORES = np.array([[-2.0, 1.0, 1.0], [1.0, 1.0, -2.0]]) / 6
 D_HIDDEN = np.array([[1.0, -0.5, 1.5], [-0.5, 0.0, -0.5]])  # before the gates
 GATED = D_HIDDEN * (HIDDEN > 0)
 ONE_HOT = np.eye(3)[HAND.labels]
+LEAKY, LEAKS = "a shut unit gives 0, not a part of itself", (0.01, 0.1, 0.2)
 GUARDS = 10.0 ** -np.arange(5, 301)
 SQUARES = (HAND.W1**2).sum() + (HAND.W2**2).sum()
 ALL_SQUARES = SQUARES + (HAND.b1**2).sum() + (HAND.b2**2).sum()
@@ -74,6 +77,7 @@ def network_call(sub, name, network, lam=None, part=None):
 def check_hidden_and_scores(sub):
     """Forward gives the hidden units and the scores."""
     slips = {
+        LEAKY: AnyOf(*(np.maximum(BEFORE_THE_GATE, k * BEFORE_THE_GATE) for k in LEAKS)),
         "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
         "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
         "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
@@ -102,8 +106,7 @@ def check_hidden_and_scores(sub):
 def check_the_loss(sub):
     """The loss is the mean cross-entropy of the scores."""
     mistakes = {
-        "that is the sum over the examples; the loss is their mean": 2 * np.log(3),
-        "the sign: -log of a probability is positive": -np.log(3),
+        MEAN: 2 * np.log(3),
         "that is one loss for each example; take their mean": np.log([3, 3]),
         "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
         "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
@@ -134,6 +137,8 @@ def check_the_loss(sub):
         "a guard inside the logarithm hides the true loss; see exercise 7": guarded,
     }
     network_call(sub, "loss", LARGE, lam=0).gives(1000 / 2, mistakes)
+    won = network_call(sub, "loss", LARGE._replace(labels=np.array([2, 2])), lam=0)
+    won.gives(0.0, {[*mistakes][-1]: AnyOf(*np.log(1 + GUARDS))})
     largest = "each row has its own largest score: scores.max(axis=1, keepdims=True)"
     mistakes = {largest: AnyOf(np.inf, -np.inf, np.nan)}
     network_call(sub, "loss", UNLIKE, lam=0).gives(2000 / 2, mistakes)
@@ -169,6 +174,7 @@ def check_the_penalty(sub):
         "W * W squares each entry; the matrix product W @ W.T does not": multiplied,
     }
     network_call(sub, "loss", HAND, lam=0.2).gives(data + 0.1 * SQUARES, mistakes)
+    network_call(sub, "loss", HAND, lam=1e12).gives(data + 5e11 * SQUARES, otherwise=CUT_OFF)
     small = HAND._replace(X=0 * HAND.X, W1=1e-4 * HAND.W1, b1=0 * HAND.b1, W2=1e-4 * HAND.W2)
     right = np.log(np.exp(HAND.b2).sum()) - HAND.b2[HAND.labels].mean() + 1e8 / 2 * 1e-8 * SQUARES
     network_call(sub, "loss", small, lam=1e8).gives(right, otherwise=SMALL)
@@ -210,7 +216,6 @@ def check_the_second_layer(sub):
     mistakes = {says: AnyOf(HIDDEN.T @ d / 2, HIDDEN.T @ d) for says, d in of_d_scores.items()}
     mistakes |= {
         "the input of the second map is hidden, after the ReLU": BEFORE_THE_GATE.T @ D_SCORES,
-        "the transpose: dW2[j, k] belongs to unit j and class k": right.T,
         "the input of the second map is hidden, not X": HAND.X.T @ D_SCORES,
         "lam is 0 here, and so is lam * W2": AnyOf(
             *(right + k * w for w in (HAND.W1, HAND.W2) for k in (0.5, 1, 2))
@@ -219,7 +224,7 @@ def check_the_second_layer(sub):
         "that is db1; the order is dW1, db1, dW2, db2": GATED.sum(axis=0),
     }
     slips = {
-        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
+        MEAN: 2 * right,
         "divided by n twice": right / 2,
         "the 1 that is taken off is divided by n twice": right + HIDDEN.T @ ONE_HOT / 4,
         "n is the number of examples, len(X); is X.shape[1] the number of features?": right * 2 / 3,
@@ -230,7 +235,7 @@ def check_the_second_layer(sub):
     mistakes = {
         "one row for each example; the bias is added to all rows, so add them up": rows,
         "the mean is in d_scores already; add the rows up": D_SCORES.mean(axis=0),
-        "the loss is a mean over 2 examples; where is the 2?": 2 * D_SCORES.sum(axis=0),
+        MEAN: 2 * D_SCORES.sum(axis=0),
         "a single number: each class has its own bias": D_SCORES.sum(),
         "the rows of d_scores are added up, not those of hidden": HIDDEN.sum(axis=0),
         "that is db1; the order is dW1, db1, dW2, db2": AnyOf(
@@ -256,10 +261,10 @@ def check_the_first_layer(sub):
     mistakes = {
         says: AnyOf(HAND.X.T @ d, HAND.X.T @ (d * (HIDDEN > 0))) for says, d in of_d_hidden.items()
     }
+    leaky = (D_HIDDEN * np.where(HIDDEN > 0, 1, k) for k in LEAKS)
     mistakes |= {
-        "the loss is a mean over 2 examples; where is the 2?": 2 * right,
-        "the transpose: dW1[j, k] belongs to feature j and unit k": right.T,
-        "the sign of dW1 is the other one": -right,
+        LEAKY: AnyOf(*(HAND.X.T @ d for d in leaky)),
+        MEAN: 2 * right,
         "the input of the first map is X, not hidden": AnyOf(
             *(HIDDEN.T @ d for d in (GATED, D_HIDDEN))
         ),
@@ -335,7 +340,7 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
-@builds_on(check_the_second_layer, check_the_first_layer, check_the_penalty_on_the_way_back)
+@builds_on(check_other_sizes)
 def heldout_other_networks(sub):
     """Scores may be large, a batch may be a single example, and a layer a single unit."""
     network_call(sub, "gradient", LARGE, lam=0, part="db2").gives([-0.5, 0.0, 0.5], rtol=1e-6)
@@ -343,6 +348,13 @@ def heldout_other_networks(sub):
         network = random_network(sizes, seed=5)
         for name, right in derived(network, 0.3).items():
             network_call(sub, "gradient", network, lam=0.3, part=name).gives(right)
+    # A ReLU lets any factor through: what X and b1 are multiplied by W2 may be divided by.
+    by = 1, 0, 0, 1, -1, 0
+    for name, power in zip(DERIVATIVES, (0, -1, 1, 0), strict=True):
+        call, right = network_call(sub, "gradient", HAND, lam=0, part=name), derived(HAND, 0)[name]
+        call.gives_in_any_size(right, *by, of_result=power)
+    hidden = network_call(sub, "forward", HAND, part="hidden")
+    hidden.gives_in_any_size(HIDDEN, 1, 0, 1, -1)
 
 
 def random_network(sizes, seed):

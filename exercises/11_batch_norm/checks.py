@@ -2,11 +2,17 @@
 
 import numpy as np
 
-from expect import SMALL, AnyOf, Call, Part, after, builds_on, is_derived, is_no_measurement, shown
+from expect import AnyOf, Call, Part, after, builds_on, is_derived, is_no_measurement, shown
 
 PARTS = ("dx", "dgamma", "dbeta")
 PEDESTAL = 2.0**28  # on which X is exact
 ZOO_EPS = 1e-3  # with which the zoo's wrong gradients are wrong
+
+# Whoever does one of these in the forward pass does it in the backward pass, too.
+SAMPLE = "the variance is a mean over the n rows, not a sum over them divided by n - 1"
+NO_ROOT = "x_hat is divided by sqrt(var + eps); where is the root?"
+NO_EPS = "x_hat is divided by sqrt(var + eps); where is eps?"
+OUTSIDE = "eps is added to the variance, inside the root"
 
 # Variances 3 and 8, so with eps = 1 the columns are divided by 2 and by 3: by hand, all of it.
 X = np.array([[-1.0, 7.0], [3.0, 3.0], [3.0, 3.0], [3.0, -1.0]])
@@ -15,6 +21,12 @@ UPSTREAM = np.array([[4.0, 0.0], [0.0, 9.0], [4.0, 0.0], [-4.0, 18.0]])
 RAISED = X[:3] + PEDESTAL  # of three rows the mean is rounded
 CENTRED, STD = X - [2.0, 3.0], np.array([2.0, 3.0])
 X_HAT = CENTRED / STD
+STDS = {
+    SAMPLE: np.sqrt(X.var(axis=0, ddof=1) + EPS),
+    NO_ROOT: STD**2,
+    NO_EPS: np.sqrt([3, 8]),
+    OUTSIDE: np.sqrt([3, 8]) + EPS,
+}
 G = UPSTREAM * GAMMA
 OF_MEAN, OF_VARIANCE = G.mean(axis=0), X_HAT * (G * X_HAT).mean(axis=0)
 DX = (G - OF_MEAN - OF_VARIANCE) / STD
@@ -29,7 +41,7 @@ def check_forward(sub):
     def by(std):
         return GAMMA * CENTRED / std + BETA
 
-    sample, from_all = by(np.sqrt(var * 4 / 3 + EPS)), X - X.mean()
+    from_all = X - X.mean()
     of_all = AnyOf(
         by(np.sqrt(var.mean() + EPS)),
         *(GAMMA * from_all / np.sqrt((from_all**2).mean(axis=k) + EPS) + BETA for k in (0, None)),
@@ -38,25 +50,20 @@ def check_forward(sub):
         "that is x_hat; where do gamma and beta enter?": X_HAT,
         "where is beta?": GAMMA * X_HAT,
         "where is gamma?": X_HAT + BETA,
-        "where is eps?": by(np.sqrt(var)),
-        "eps is added to the variance, inside the root": AnyOf(
-            by(np.sqrt(var) + EPS), by(np.sqrt(var)) + EPS
-        ),
+        **{says: by(std) for says, std in STDS.items()},
+        OUTSIDE: AnyOf(by(STDS[OUTSIDE]), by(STDS[NO_EPS]) + EPS),
         "the variance is a mean over the rows, not a sum": by(np.sqrt(4 * var + EPS)),
         "gamma multiplies x_hat; it is not added": GAMMA + X_HAT + BETA,
         "beta is added, not subtracted": GAMMA * X_HAT - BETA,
         "beta is added last: gamma does not multiply it": GAMMA * (X_HAT + BETA),
         "subtract the mean before you square": by(np.sqrt((X * X).mean(axis=0) + EPS)),
         "multiplied by the root; divide by it": by(1 / STD),
-        "divided by the variance; where is the root?": by(STD**2),
-        "the variance is a mean over the n rows, not a sum over them divided by n - 1": sample,
         "the mean is not subtracted": GAMMA * X / STD + BETA,
         "a row is normalized; a feature is a column: axis=0": GAMMA * by_rows + BETA,
         "one mean and one variance for all; each column has its own: axis=0": of_all,
     }
     Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives(by(STD), slips)
-    small = 1e-12 * X, 1e-12 * GAMMA, 1e-12 * BETA, 1e-24 * EPS
-    Call(sub, "batch_norm", *small).gives(1e-12 * by(STD), otherwise=SMALL)
+    Call(sub, "batch_norm", X, GAMMA, BETA, EPS).gives_in_any_size(by(STD), 1, 1, 1, 2)
 
 
 @builds_on(check_forward)
@@ -80,7 +87,7 @@ def check_gamma_and_beta(sub):
         "that is dgamma; the order is dx, dgamma, dbeta": (UPSTREAM * X_HAT).sum(axis=0),
     }
     part("dbeta", sub).gives(UPSTREAM.sum(axis=0), mistakes)
-    each, root = UPSTREAM * X_HAT, np.sqrt([3, 8])
+    each = UPSTREAM * X_HAT
 
     def of_x_hat(other):
         return (UPSTREAM * other).sum(axis=0)
@@ -90,9 +97,7 @@ def check_gamma_and_beta(sub):
         "the sum over the rows, not their mean": each.mean(axis=0),
         "gamma multiplies x_hat, not x": AnyOf(*((UPSTREAM * x).sum(axis=0) for x in (X, CENTRED))),
         "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
-        "eps is added to the variance, inside the root": of_x_hat(CENTRED / (root + EPS)),
-        "x_hat is divided by sqrt(var + eps); where is the root?": of_x_hat(CENTRED / STD**2),
-        "x_hat is divided by sqrt(var + eps); where is eps?": of_x_hat(CENTRED / root),
+        **{says: of_x_hat(CENTRED / std) for says, std in STDS.items()},
         "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
     }
     part("dgamma", sub).gives(each.sum(axis=0), mistakes)
@@ -103,7 +108,6 @@ def check_the_gradient(sub):
     n, over_gamma = len(X), UPSTREAM / GAMMA
     own = UPSTREAM - UPSTREAM.mean(axis=0) - X_HAT * (UPSTREAM * X_HAT).mean(axis=0)  # no gamma
     sample = X_HAT * (G * X_HAT).sum(axis=0) / (n - 1)
-    without_eps = G - OF_MEAN - CENTRED * (G * CENTRED).mean(axis=0) / [3, 8]
 
     def dx(g=G, mean=OF_MEAN, variance=OF_VARIANCE):
         return (g - mean - variance) / STD
@@ -115,6 +119,12 @@ def check_the_gradient(sub):
     def by(one, other):
         return dx(variance=one * (G * other).mean(axis=0))
 
+    std = STDS[SAMPLE]
+    samples = (
+        with_std(std),
+        (G - OF_MEAN - CENTRED / std**2 * (G * CENTRED).sum(axis=0) / (n - 1)) / std,
+    )
+
     def with_shares_times(k):
         mean, variance = k * OF_MEAN, k * OF_VARIANCE
         return AnyOf(dx(G, mean, variance), dx(mean=mean), dx(variance=variance))
@@ -124,10 +134,8 @@ def check_the_gradient(sub):
         "only the entry's own share: mean and variance depend on x, too": G / STD,
         "the mean's share is missing: it depends on every row": dx(mean=0),
         "the variance's share is missing: it depends on every row": dx(variance=0),
-        "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
-        "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
-        "eps is added to the variance, inside the root": with_std(np.sqrt([3, 8]) + EPS),
-        "x_hat is divided by sqrt(var + eps); where is the root?": with_std(STD**2),
+        **{says: with_std(std) for says, std in STDS.items()},
+        SAMPLE: AnyOf(dx(variance=sample), *samples),
         "the variance's share: x_hat, not x minus its mean, in both places": not_x_hat,
     }
     slips = {
@@ -182,6 +190,7 @@ def check_other_sizes(sub):
         arguments = upstream, x, rng.uniform(0.5, 2, size=features).round(1), eps
         for name, right in zip(PARTS, derived(*arguments), strict=True):
             is_derived(part(name, sub, *arguments), right)
+            part(name, sub, *arguments).gives_in_any_size(right, 1, 1, 1, 2)
     calls = []
     for features in (16, 256):
         arrays = *rng.normal(size=(2, 16, features)), rng.uniform(0.5, 2, size=features)
@@ -199,9 +208,7 @@ def check_the_blind_upstream(sub):
     for n in (4, 7):
         x = rng.normal(size=(n, 2)).round(1) * [1, 10] + [0, 3]
         call = Call(sub, "blind_upstream", x)
-        got = np.asarray(call.run(), float)
-        if got.shape != x.shape:
-            call.gives(x - x.mean(axis=0))
+        got = call.has_shape(x.shape)
         size = np.abs(got).max(axis=0)
         spread = np.ptp(got, axis=0)
         if not np.all(spread > 1e-9 * size):

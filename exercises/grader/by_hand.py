@@ -1,6 +1,5 @@
 """Points that an instructor adds by hand: a table of their own, so that they outlive a regrade."""
 
-import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from catalogue import told
 from course import Course
 from grader.collected import Submission
 from grader.report import Graded, GradedExercise, Report, clean_name
-from grader.roster import Student
+from grader.roster import Student, head_of, read_cells
 
 HEADS = ("who", "exercise", "points", "why")
 BY_HAND = "by hand"  # in the place of the name of a check
@@ -29,20 +28,23 @@ class ByHand:
 
 def read_by_hand(path: Path, course: Course) -> list[ByHand]:
     """Read the table; a row that cannot be understood is refused before any grading."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        if not {*HEADS} <= {*(rows.fieldnames or ())}:
-            raise ValueError(f"{path.name} needs the columns {', '.join(HEADS)}.")
-        return [_row(path, n, row, course) for n, row in enumerate(rows, 2) if any(row.values())]
+    heads, *rows = read_cells(path)
+    at = {head_of(head): place for place, head in enumerate(heads)}
+    if not {*HEADS} <= {*at}:
+        raise ValueError(f"{path.name} needs the columns {', '.join(HEADS)}.")
+    cells = (
+        [row[at[head]].strip() if at[head] < len(row) else "" for head in HEADS] for row in rows
+    )
+    return [_row(path, line, row, course) for line, row in enumerate(cells, 2) if any(row)]
 
 
-def _row(path: Path, line: int, row: Mapping[str, str], course: Course) -> ByHand:
-    who, named, points, why = ((row[head] or "").strip() for head in HEADS)
+def _row(path: Path, line: int, row: Sequence[str], course: Course) -> ByHand:
+    who, named, points, why = row
     exercise = course.find(named)
     if not exercise or not who:
         raise ValueError(f"{path.name}, line {line}: there is no exercise {named!r}, or nobody.")
     try:
-        number = float(points)
+        number = float(points.replace(",", "."))
         if not math.isfinite(number):
             raise ValueError
         return ByHand(line, who, exercise.name, number, why)
@@ -50,37 +52,58 @@ def _row(path: Path, line: int, row: Mapping[str, str], course: Course) -> ByHan
         raise ValueError(f"{path.name}, line {line}: {points!r} is no number of points.") from None
 
 
+Own = dict[tuple[str, str], Report]  # by the names of a submission and of a student
+
+
 def with_points_by_hand(
     reports: Mapping[Submission, Report],
     rows: Sequence[ByHand],
     found: Mapping[str, Sequence[Student]],
-) -> tuple[dict[Submission, Report], list[str]]:
-    """Return the reports with these points, and warnings of rows that are about none or several.
+) -> tuple[dict[Submission, Report], Own, list[str]]:
+    """Return the reports with these points, those of single members of a team, and warnings.
 
-    ``found`` has the students of the submissions, by the names of these.
+    ``found`` has the students of the submissions, by the names of these. Warnings are about rows
+    that are about none or several, or about an exercise that is not graded now.
     """
-    changed, warnings = dict(reports), list[str]()
+    changed, own, warnings = dict(reports), Own(), list[str]()
+    about = list[tuple[Submission, Student | None, ByHand]]()
     for row in rows:
-        theirs = [one for one in reports if _is_about(row, one, found)]
+        theirs = [(one, who, row) for one in reports for who in _named(row, one, found)]
         if len(theirs) != 1:
             many = f"{len(theirs)} submissions" if theirs else "no submission"
             warnings.append(f"by hand, line {row.line}: {many} of {row.who}: not added")
-            continue
-        exercises = changed[theirs[0]].exercises
-        changed[theirs[0]] = replace(
-            changed[theirs[0]],
-            exercises=tuple(_added(e, row) if e.name == row.exercise else e for e in exercises),
-        )
-    return changed, warnings
+        elif row.exercise not in [one.name for one in reports[theirs[0][0]].exercises]:
+            warnings.append(f"by hand, line {row.line}: {row.exercise} is not graded: not added")
+        else:
+            about += theirs
+    for one, who, row in sorted(about, key=lambda those: those[1] is not None):
+        if who:
+            key = clean_name(one.name), who.name
+            own[key] = _with(own.get(key, changed[one]), row)
+            changed[one] = _with(changed[one], row, only=who.name)
+        else:
+            changed[one] = _with(changed[one], row)
+    return changed, own, warnings
 
 
-def _is_about(row: ByHand, one: Submission, found: Mapping[str, Sequence[Student]]) -> bool:
-    names = [one.name, clean_name(one.name)]
+def _named(
+    row: ByHand, one: Submission, found: Mapping[str, Sequence[Student]]
+) -> list[Student | None]:
+    """Return the members of a team that a row names; None stands for the whole submission."""
+    if row.who in (one.name, clean_name(one.name)):
+        return [None]
     students = found.get(clean_name(one.name), ())
-    return row.who in (*names, *(cell for s in students for cell in (s.name, *s.cells.values())))
+    named = [who for who in students if row.who in (who.name, *who.cells.values())]
+    return [None] if named and len(students) == 1 else [*named]
 
 
-def _added(exercise: GradedExercise, row: ByHand) -> GradedExercise:
+def _with(report: Report, row: ByHand, *, only: str = "") -> Report:
+    """Add the points, or ``only`` a note that a member of a team has them."""
+    exercises = (_added(e, row, only) if e.name == row.exercise else e for e in report.exercises)
+    return replace(report, exercises=tuple(exercises))
+
+
+def _added(exercise: GradedExercise, row: ByHand, only: str = "") -> GradedExercise:
     """Add the points as a check that is worth none; no exercise is worth less than 0."""
     points = max(row.points, -exercise.earned)
     title = told(BY_HAND) + (told(": ") + row.why if row.why else "")
@@ -96,4 +119,5 @@ def _added(exercise: GradedExercise, row: ByHand) -> GradedExercise:
         heldout=False,
     )
     note = f"{exercise.name}: {points:+g} {title}"
-    return replace(exercise, checks=(*exercise.checks, check), notes=(*exercise.notes, note))
+    notes = (*exercise.notes, f"{note}, only for {only}" if only else note)
+    return replace(exercise, checks=(*exercise.checks, *[check] * (not only)), notes=notes)

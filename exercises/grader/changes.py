@@ -1,6 +1,7 @@
 """Old and new points: what a regrade has changed."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -20,11 +21,11 @@ def changes(
 ) -> Iterator[list[str]]:
     """Yield a row for each exercise of a submission whose points are not what they were."""
     before = _by_submission(old)
-    for name, row in _by_submission(new).items():
+    for who, row in _by_submission(new).items():
         for exercise in exercises:
-            was, now = before.get(name, {}).get(exercise), row.get(exercise, "")
+            was, now = before.get(who, {}).get(exercise), row.get(exercise, "")
             if was is not None and was != now:
-                yield [name, exercise, was, now]
+                yield [who[0], exercise, was, now]
 
 
 def how_many(changed: Sequence[object], path: Path) -> str:
@@ -32,7 +33,12 @@ def how_many(changed: Sequence[object], path: Path) -> str:
     return f"points that are not what they were: {len(changed)}, see {path.name}"
 
 
-def _by_submission(table: Sequence[Sequence[str]]) -> dict[str, dict[str, str]]:
-    head = table[0] if table else []
-    rows = (dict(zip(head, row, strict=False)) for row in table[1:])
-    return {row["submission"]: row for row in rows if row.get("submission")}
+def _by_submission(table: Sequence[Sequence[str]]) -> dict[tuple[str, int], dict[str, str]]:
+    """Return the rows by submission and number: each member of a team has a row."""
+    head, seen = table[0] if table else [], Counter[str]()
+    found = {}
+    for row in (dict(zip(head, row, strict=False)) for row in table[1:]):
+        if name := row.get("submission", ""):
+            seen[name] += 1
+            found[name, seen[name]] = row
+    return found

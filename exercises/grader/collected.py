@@ -16,7 +16,7 @@ from grader.downloads import (
     submitters,
     timed,
 )
-from grader.named import CODE, fit, likeness
+from grader.named import CODE, fit, half_width
 
 
 @dataclass(frozen=True, order=True)
@@ -40,12 +40,7 @@ class Submission:
     number: str = ""  # that a platform gives, which is no id
     participant: str = ""  # this number, if it is Moodle's
     login_is_last: bool = False  # in the name, behind the title of the homework
-    times: tuple[tuple[str, str], ...] = ()  # name of an exercise, or "", and an ISO time, or ""
-
-    def when(self, exercise: str) -> str:
-        """Return when the latest file of an exercise was handed in; or what may hold it."""
-        its = [when for name, when in self.times if name == exercise]
-        return max(its or [when for name, when in self.times if not name], default="")
+    times: tuple[str, ...] = ()  # of the folders, as ISO times, or ""
 
 
 def submission_of(folder: Path) -> Submission:
@@ -85,33 +80,28 @@ def submissions(folder: Path, exercises: Sequence[Exercise]) -> tuple[list[Submi
         elif path.name != METADATA:
             left_out.append(path)
     found_all = [
-        _submission(who, folders.get(who, []), files.get(who, []), exercises)
-        for who in {**folders, **files}
+        _submission(who, folders.get(who, []), files.get(who, [])) for who in {**folders, **files}
     ]
     return sorted(found_all), left_out
 
 
 def _submission(
-    who: str,
-    folders: Sequence[tuple[str, Path]],
-    files: Sequence[Collected],
-    exercises: Sequence[Exercise],
+    who: str, folders: Sequence[tuple[str, Path]], files: Sequence[Collected]
 ) -> Submission:
-    paths = [path for _, path in sorted(folders)]
+    times, paths = [*zip(*sorted(folders), strict=True)] or [(), ()]
     names = [path.name for path in (*paths, *(one.path for one in files))]
     moodle, blackboard, brightspace = (
         any(map(form.fullmatch, names)) for form in (MOODLE, BLACKBOARD, BRIGHTSPACE)
     )
     numbered = re.fullmatch(r".*_(\d+)", who)
     number = numbered[1] if numbered and (moodle or brightspace) else ""
-    times = [("", when) for when, _ in folders]
-    for one in files:
-        named = [exercise.name for exercise in exercises if likeness(one.name, exercise)]
-        times += [(name, one.when) for name in named or [""]]
     participant = number if moodle else ""
-    return Submission(
-        who, tuple(paths), tuple(files), number, participant, blackboard, tuple(times)
-    )
+    return Submission(who, tuple(paths), tuple(files), number, participant, blackboard, times)
+
+
+def is_zip(name: str) -> bool:
+    """Whether the name of a file is that of a zip file."""
+    return half_width(name).lower().endswith(ARCHIVE)
 
 
 def is_left_by_a_program(path: Path) -> bool:
@@ -131,9 +121,9 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
         who, name = canvas["who"], canvas["name"]
         if given := _of_exercise(Path(name), exercises):
             _, name, nth = given
-    elif path.suffix.lower() in (*CODE, ARCHIVE) and (given := _of_exercise(path, exercises)):
+    elif given := _of_exercise(path, exercises):
         who, name, nth = given
-    elif path.suffix.lower() == ARCHIVE:
+    elif is_zip(path.name):
         who = path.stem
     plain = LATE.sub("", who)
     collected = Collected(path, name or path.name, nth, plain != who, when)
@@ -142,6 +132,9 @@ def _parted(path: Path, exercises: Sequence[Exercise]) -> tuple[str, Collected] 
 
 def _of_exercise(path: Path, exercises: Sequence[Exercise]) -> tuple[str, str, int] | None:
     """Return who is named beside an exercise, the exercise, and the number behind it."""
+    path = Path(half_width(path.name))
+    if path.suffix.lower() not in (*CODE, ARCHIVE):
+        return None
     for exercise in exercises:
         if found := fit(path.stem, exercise):
             name = f"{exercise.name}{path.suffix}"

@@ -131,7 +131,7 @@ def _explained(command: Command, course: Course, options: argparse.Namespace) ->
             read_cases(PRIVATE)
         return command(course, options)
     except (ValueError, OSError) as error:
-        first, *report = str(error).splitlines() or [type(error).__name__]
+        first, *report = told(str(error)).splitlines() or [type(error).__name__]
         say(first)
         for line in report:  # a table, which keeps its columns
             print(line)

@@ -15,7 +15,7 @@ CANVAS = re.compile(r"(?P<who>(?:LATE_)?anon_[^_]+|.+?_\d+)_\d+_(?P<name>.+)")
 # "123-45 - Ada Lovelace - Nov 1, 2026 1020 AM - essay.pdf" in Brightspace; folders, too.
 BLACKBOARD = re.compile(r"(?P<who>.+?)_attempt_(?P<when>\d{4}(?:-\d\d)+)(?:_(?P<name>.+)|\.\w+)?")
 BRIGHTSPACE = re.compile(
-    r"(?P<id>\d+)-\d+ - (?P<who>.+?) - (?P<when>\w+ \d+, \d{4} \d+ [AP]M)(?: - (?P<name>.+))?"
+    r"(?P<id>\d+)-\d+ - (?P<who>.+?) - (?P<when>\w+ \d+, \d{4} \d+ [AP]M)(?: - (?P<name>.+)|\.zip)?"
 )
 LATE = re.compile(r"LATE_(?=anon_)|_LATE(?=_|$)", re.IGNORECASE)
 # Gradescope's folders have numbers; this file beside them says whose they are.

@@ -16,9 +16,9 @@ from typing import BinaryIO
 
 from course import Exercise, has_complex_numbers, read_course, takes_from_the_package
 from grader.archives import BadArchiveError, names_in, read_from
-from grader.collected import ARCHIVE, Submission, submission_of
+from grader.collected import Submission, is_zip, submission_of
 from grader.kernel import MARK
-from grader.named import comes_last, likeness
+from grader.named import WITH_MORE, comes_last, likeness
 from grader.report import clean_name
 from verify import TRIAL
 
@@ -52,6 +52,7 @@ class File:
     members: tuple[str, ...] = ()  # its name in the zip file at the path, or in one in that
     nth: int = 0  # the number of the resubmission
     late: bool = False
+    when: str = ""  # it was handed in, as an ISO time, if that is known
     fault: str = ""  # of a zip file that cannot be opened
 
 
@@ -71,12 +72,14 @@ class HandedIn:
                 nearly, nth = fits
                 notebook = file.name.lower().endswith(".ipynb")
                 depth = file.name.count("/")
-                last, nth = comes_last(file.name), nth - file.nth - _version(file.name)
-                found.append(((last, nearly, depth, nth, notebook, file.name), file))
+                # What was handed in later counts, unless it only begins with the name.
+                before = comes_last(file.name), nearly == WITH_MORE, -file.nth
+                nth -= _version(file.name)
+                found.append(((before, nearly, depth, nth, notebook, file.name), file))
         ordered = [file for _, file in sorted(found, key=lambda pair: pair[0])]
-        # A starter that nobody has changed is no answer if there is another.
-        starters = [f for f in ordered if len(ordered) > 1 and _is_starter(f, exercise)]
-        return [file for file in ordered if file not in starters] + starters
+        # A starter that nobody has changed, or an empty file, is no answer if there is another.
+        idle = [f for f in ordered if len(ordered) > 1 and _is_untouched(f, exercise)]
+        return [file for file in ordered if file not in idle] + idle
 
     def read(self, exercise: Exercise) -> tuple[str, bytes]:
         """Return the name of the file that counts, and its code, or raise a NotTakenError."""
@@ -88,6 +91,10 @@ class HandedIn:
             raise NotTakenError(why, failed=bool(self.troubles))
         source, kind = _source(found[0], exercise)
         return str(PurePath(found[0].name).with_suffix(kind)), source
+
+    def when(self, exercise: Exercise) -> str:
+        """Return when the file that counts was handed in, as an ISO time, if that is known."""
+        return next((file.when for file in self.called(exercise)), "")
 
     def _but(self, exercise: Exercise) -> str:
         """Name what is there, and belongs to no other exercise."""
@@ -166,10 +173,13 @@ def look(one: Path | Submission) -> HandedIn:
     for nth, folder in enumerate(submission.folders):
         found = list[File]()
         left -= _walk(folder, left, found, troubles)
-        files += [replace(file, nth=nth) for file in found]
-    files += [File(c.name, c.path, nth=c.nth, late=c.late) for c in submission.collected]
+        when = submission.times[nth] if submission.times else ""
+        files += [replace(file, nth=nth, when=when) for file in found]
+    files += [
+        File(c.name, c.path, nth=c.nth, late=c.late, when=c.when) for c in submission.collected
+    ]
     for _ in range(DEEPEST):
-        zipped = [f for f in files if f.name.lower().endswith(ARCHIVE) and not f.fault]
+        zipped = [f for f in files if is_zip(f.name) and not f.fault]
         for archive in zipped[:MOST_ARCHIVES]:
             inside = _inside(archive)
             left -= len(inside)
@@ -276,18 +286,18 @@ def _is_utf16(content: bytes) -> bool:
     return content.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def _is_starter(file: File, exercise: Exercise) -> bool:
-    """Whether a file is still the starter, with or without its trial, or a fresh notebook."""
+def _is_untouched(file: File, exercise: Exercise) -> bool:
+    """Whether a file is empty, or the starter, with or without its trial, or a fresh notebook."""
     try:
-        source = _source(file, exercise)[0].decode(errors="replace")
+        source = _source(file, exercise)[0].decode("utf-8-sig", errors="replace")
     except NotTakenError:
         return False
     starter = (exercise.folder / "starter.py").read_text(encoding="utf-8")
-    return _words_of(source) == _words_of(starter)
+    return _words_of(source) in ([], _words_of(starter))
 
 
 def _words_of(source: str) -> list[str]:
-    return source.replace(MARK, "").partition(TRIAL)[0].split()
+    return re.sub(r"#.*", "", source.partition(TRIAL)[0]).split()
 
 
 def code_of(content: bytes, name: str, exercise: Exercise | None = None) -> bytes:

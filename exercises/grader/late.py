@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from catalogue import told
-from course import Course
+from course import Course, Exercise
 from grader.collected import Submission
+from grader.handed_in import HandedIn, look
 from grader.report import Graded, GradedExercise, Report, clean_name
 from grader.roster import Student
 
@@ -26,6 +27,7 @@ class Late:
     per_day: float
     most: float
     due: Mapping[str, datetime]  # by whole names
+    exercises: Mapping[str, Exercise]
 
 
 def read_late(course: Course) -> Late | None:
@@ -34,7 +36,8 @@ def read_late(course: Course) -> Late | None:
         return None
     try:
         due = {course.choose([name])[0].name: when for name, when in course.late["due"].items()}
-        late = Late(float(course.late["per_day"]), float(course.late["most"]), due)
+        exercises = {exercise.name: exercise for exercise in course.exercises}
+        late = Late(float(course.late["per_day"]), float(course.late["most"]), due, exercises)
         if not all(isinstance(when, datetime) and not when.tzinfo for when in due.values()):
             raise ValueError("a time is written as 2026-11-08T23:59:00")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -68,21 +71,23 @@ def with_late(
         one: replace(
             report,
             exercises=tuple(
-                _reduced(exercise, late, one, found.get(clean_name(one.name), ()))
+                _reduced(exercise, late, handed_in, found.get(clean_name(one.name), ()))
                 for exercise in report.exercises
             ),
         )
         for one, report in reports.items()
+        for handed_in in [look(one)]
     }
 
 
 def _reduced(
-    exercise: GradedExercise, late: Late, one: Submission, students: Sequence[Student]
+    exercise: GradedExercise, late: Late, handed_in: HandedIn, students: Sequence[Student]
 ) -> GradedExercise:
     if exercise.name not in late.due:
         return exercise
     extension = max((student.extension for student in students), default=0.0)
-    times = [one.when(exercise.name), *(student.handed_in for student in students)]
+    when = handed_in.when(late.exercises[exercise.name])
+    times = [when, *(student.handed_in for student in students)]
     days = max(days_late(late.due[exercise.name], when, extension) for when in times)
     percent = min(days * late.per_day, late.most)
     if not days or not exercise.earned:
@@ -90,12 +95,12 @@ def _reduced(
     check = Graded(
         id=f"{exercise.name}/{LATE}",
         number=f"{exercise.name[:2]}.{len(exercise.checks) + 1}",
-        title=told(f"late by {days} days: {percent:g} % less"),
+        title=told(f"late by {days} day{'s' * (days > 1)}: {percent:g} % less"),
         points=0,
         earned=-exercise.earned * percent / 100,
         status="passed",
         message="",
         heldout=False,
     )
-    note = f"{exercise.name} is late by {days} days"
+    note = f"{exercise.name} is late by {days} day{'s' * (days > 1)}"
     return replace(exercise, checks=(*exercise.checks, check), notes=(*exercise.notes, note))

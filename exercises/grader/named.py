@@ -15,13 +15,18 @@ USUAL = r"(?:[\W_]*(?:copy|kopie|final|new|neu|v|副本|新))*[\W_]*(?P<nth>\d{1
 EXACT, NEARLY, WITH_MORE = range(3)
 # Folders in which programs keep the code of others; and those of what does not count any more.
 OF_OTHERS = re.compile(r"__MACOSX|\.?v?env|site-packages|node_modules|\.git", re.IGNORECASE)
-LAST = re.compile(r"\..+|__\w+|feedback attachment\S*|old|alt|backups?|bak|旧|备份", re.IGNORECASE)
+LAST = re.compile(
+    r"\..+|__\w+|(?:.*[\W_])?(?:feedback attachment|old|alt|backups?|bak|旧|备份)(?:[\W\d_].*)?",
+    re.IGNORECASE,
+)
+# What people put before a number: ex06_relu.
+BEFORE = r"(?:(?:ex|exercise|task|aufgabe|übung|练习|作业)[\W_]*)?"
 
 
 @functools.cache
 def _patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     number, _, words = name.partition("_")
-    begin = rf"(?:(?P<who>.*?[^\W_])[\W_]+)??(?P<number>0*{int(number)}[\W_]*)"
+    begin = rf"(?:(?P<who>.*?[^\W_])[\W_]+)??(?P<number>{BEFORE}0*{int(number)}[\W_]*)"
     words = words.replace("_", r"[\W_]*")
     return (
         re.compile(rf"{begin}?{words}(?P<behind>){USUAL}", re.IGNORECASE),
@@ -40,7 +45,6 @@ def fit(stem: str, exercise: Exercise) -> re.Match[str] | None:
     ``ada_06_relu``.
     """
     nearly, with_more = _patterns(exercise.name)
-    stem = unicodedata.normalize("NFKC", stem)  # of ０６_relu, too
     found = nearly.fullmatch(stem)
     if found and (found["number"] or not found["who"]):
         return found
@@ -53,20 +57,27 @@ def likeness(file: str, exercise: Exercise) -> tuple[int, int] | None:
     It is ``EXACT``, ``NEARLY`` or ``WITH_MORE`` behind, and then the number behind, of which the
     highest is the latest.
     """
-    path = PurePath(file)
-    if len(path.name) > LONGEST or path.suffix.lower() not in (TEXT, *CODE):
+    if any(map(OF_OTHERS.fullmatch, PurePath(file).parts[:-1])):
         return None
-    if any(map(OF_OTHERS.fullmatch, path.parts[:-1])):
+    path = PurePath(half_width(PurePath(file).name))
+    if len(path.name) > LONGEST or path.suffix.lower() not in (TEXT, *CODE):
         return None
     if path.name.lower() in [exercise.name + kind for kind in CODE]:
         return EXACT, 0
     is_text, stem = path.suffix.lower() == TEXT, path.stem
     while PurePath(stem).suffix.lower() in (TEXT, *CODE):  # 06_relu.py.txt
         is_text, stem = is_text and PurePath(stem).suffix.lower() == TEXT, PurePath(stem).stem
+    if re.fullmatch(rf"{BEFORE}0*{int(exercise.number)}", stem, re.IGNORECASE):
+        return None if is_text else (WITH_MORE, 0)
     found = fit(stem, exercise)
     if not found or (is_text and (found["behind"] or not found["number"])):
         return None
     return WITH_MORE if found["behind"] or is_text else NEARLY, -int(found["nth"] or 0)
+
+
+def half_width(name: str) -> str:
+    """Write a name with ordinary letters, digits and full stops: ``０６_relu．py``."""
+    return unicodedata.normalize("NFKC", name).replace("/", "_")
 
 
 def comes_last(file: str) -> bool:

@@ -1,6 +1,7 @@
 """The students of a class, from a table that its platform exports, or made by hand."""
 
 import csv
+import io
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -63,11 +64,8 @@ class Student:
 
 
 def read_roster(path: Path) -> list[Student]:
-    """Read a table whose first row names the columns; it may come from a spreadsheet."""
-    text = _decoded(path)
-    first = text.partition("\n")[0]
-    separator = max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)
-    heads, *rows = [*csv.reader(text.splitlines(), delimiter=separator)] or [[]]
+    """Read a table whose first row names the columns."""
+    heads, *rows = read_cells(path)
     every = (*NAMES, *FIRST, *LAST, *IDS)
     known = [i for i, head in enumerate(heads) if head_of(head) in every]
     if not known:
@@ -84,6 +82,14 @@ def read_roster(path: Path) -> list[Student]:
     return found
 
 
+def read_cells(path: Path) -> list[list[str]]:
+    """Read a table, in the encoding and with the separator of any spreadsheet; one row at least."""
+    text = _decoded(path)
+    first = text.partition("\n")[0]
+    separator = max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)
+    return [*csv.reader(io.StringIO(text, newline=""), delimiter=separator)] or [[]]
+
+
 def _decoded(path: Path) -> str:
     raw = path.read_bytes()
     if raw.startswith(b"PK"):
@@ -97,7 +103,9 @@ def _decoded(path: Path) -> str:
             continue
         heads = {*map(head_of, re.split(f"[{SEPARATORS}]", text.partition("\n")[0]))}
         chinese = {head for head in (*NAMES, *FIRST, *LAST, *IDS) if head > "\u3400"}
-        if encoding != "gb18030" or heads & chinese:
+        # A letter with an accent stands alone, more often than not; a Chinese one is two bytes.
+        pairs = all(len(run) % 2 == 0 for run in re.findall(rb"[\x80-\xff]+", raw))
+        if encoding != "gb18030" or heads & chinese or pairs:
             return text
     return raw.decode("cp1252", errors="replace")  # and elsewhere on Windows
 

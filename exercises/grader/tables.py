@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import gradcheck_ref
 from catalogue import LOCALE, spoken, told
 from course import HERE, Exercise, read_course
 from grader.alike import noted
-from grader.by_hand import BY_HAND, ByHand, with_points_by_hand
+from grader.by_hand import BY_HAND, ByHand, Own, with_points_by_hand
 from grader.changes import HEAD, changes, how_many, read_table
 from grader.collected import Submission
 from grader.feedback import not_in, write_feedback
@@ -56,7 +56,7 @@ def write_class(
     """Write the files that the options ask for; return warnings of who is not in a gradebook."""
     who = Identities(students, options.id, reports)
     reduced = with_late(noted(reports, exercises), read_late(read_course()), who.found)
-    by_submission, warnings = with_points_by_hand(reduced, by_hand, who.found)
+    by_submission, who.own, warnings = with_points_by_hand(reduced, by_hand, who.found)
     ordered = [by_submission[one] for one in sorted(by_submission)]
     before, rows = read_table(options.csv), scores(exercises, ordered, who, checks=options.checks)
     write_table(options.csv, rows)
@@ -123,6 +123,7 @@ class Identities:
         submissions: Iterable[Submission] = (),
     ) -> None:
         self.students, self.by, submissions = students, by, [*submissions]
+        self.own: Own = {}  # reports on single members of a team
         theirs = matched(students, submissions)
         self.found = {clean_name(one.name): those for one, those in theirs.items()}
         self.nobodys = [clean_name(o.name) for o in submissions if students and o not in theirs]
@@ -133,11 +134,15 @@ class Identities:
         own = [*self.students[0].cells] if self.students else []
         return [*(["id"] if self.by else []), *own]
 
-    def cells(self, submission: str) -> list[dict[str, str]]:
-        """Return these columns for each student of a submission, who may not be known."""
-        said = {"id": identity(submission, self.by)} if self.by else {}
-        own = [dict(student.cells) for student in self.found.get(submission, ())] or [{}]
-        return [said | cells for cells in own]
+    def each(self, reports: Sequence[Report]) -> Iterator[tuple[Report, dict[str, str]]]:
+        """Yield the report on each student, with these columns; the student may not be known."""
+        for report in reports:
+            name = report.submission
+            said = {"id": identity(name, self.by)} if self.by else {}
+            for student in self.found.get(name, ()):
+                yield self.own.get((name, student.name), report), said | dict(student.cells)
+            if name not in self.found:
+                yield report, said
 
     def missing(self) -> list[Student]:
         """Return the students without a submission."""
@@ -149,7 +154,7 @@ class Identities:
 
         Reports that could not be graded are left out: their 0 is not a grade.
         """
-        every = [(one, cells) for one in reports for cells in self.cells(one.submission)]
+        every = [*self.each(reports)]
         several = Counter(tuple(cells.values()) for _, cells in every)
         return [
             (report, cells)
@@ -180,7 +185,7 @@ def scores(
         every += [name for name in (LATE, BY_HAND) if f"{exercise.name}/{name}" in said]
         names += [f"{exercise.name}/{check}" for check in every]
     rows = [["submission", *who.heads, *names, "points", "out of", "wall", "look at"]]
-    for report in reports:
+    for report, found in who.each(reports):
         points = [_points(e.earned, failed=e.failed) for e in report.exercises]
         earned = {
             check.id: _points(check.earned, failed=exercise.failed)
@@ -193,9 +198,8 @@ def scores(
         if who.students and report.submission not in who.found:
             looks.insert(0, NOBODYS)
         look_at = "; ".join(map(told, filter(None, looks)))
-        for found in who.cells(report.submission):
-            student = [found.get(head, "") for head in who.heads]
-            rows.append([report.submission, *student, *points, report.wall, look_at])
+        student = [found.get(head, "") for head in who.heads]
+        rows.append([report.submission, *student, *points, report.wall, look_at])
     worth = number(sum(exercise.worth for exercise in exercises))
     many = len(who.nobodys)  # one of which may be theirs: then 0 points would be wrong
     for one in who.missing():

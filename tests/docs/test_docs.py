@@ -155,7 +155,6 @@ LOOKED_UP = {
     "docs/check/your_function.md": 290,
     "docs/glossary.md": 245,
     "docs/reference/rules.md": 190,
-    "docs/exercises/grading.md": 176,  # what to do about each case
     "docs/judge.md": 170,
     "docs/stages/stage5_adaptive.md": 235,  # two of its tables are the evidence, line by line
     "docs/zh/check/reading_a_report.md": 265,  # and every sentence that a report may have

@@ -324,59 +324,94 @@ def test_grade_writes_for_every_platform_what_fits_on_the_screen(tmp_path, monke
 
 ANSWER = """
 import numpy as np
-def helper(x): return np.exp(x)
-def f(x):
-    y = helper(x) + 1
-    return y
+STEP = 1e-5
+def helper(x):
+    return np.exp(x)
+def f(x, upstream):
+    'The answer.'
+    e = helper(x - x.max())
+    p = e / e.sum()
+    out = np.zeros(3)
+    for i in range(3):
+        out[i] = p[i] * 2 + upstream[i] * STEP
+    if out[0] > 1:
+        raise ValueError("too large")
+    return out
 """
+END = "    return out\n"
+RENAMED = ANSWER.replace("upstream", "given").replace("x", "upstream").replace("given", "x")
+RENAMED = RENAMED.replace("maupstream", "max").replace("eupstreamp", "exp")
+HELPER = "def helper(x):\n    return np.exp(x)\n"
+COPIES = {
+    "layout, comments": ("out = np.zeros(3)", "# mine\n    out = (\n  np.zeros( 3))"),
+    "a helper's name": ("helper", "exponential"),
+    "all names": (ANSWER, RENAMED),
+    "an alias": ("np", "numpy", "import numpy as numpy", "import numpy"),
+    "what is imported": ("import numpy as np", "from numpy import exp, zeros", "np.", ""),
+    "order": (HELPER, "", END, f"{END}\n{HELPER}"),
+    "a lambda": (HELPER, "helper = lambda x: np.exp(x)\n"),
+    "types": ("f(x, upstream)", "f(x: float, upstream) -> float", "e =", "e: float ="),
+    "the block that runs it": (END, f"{END}\nif __name__ == '__main__':\n    print(f(1))\n"),
+    "a print": (END, "    print(f'{out}')\n" + END),
+    "a text": (END, "    f'{out}'\n" + END),
+    "an assertion": (END, "    pass\n    assert len(out)\n" + END),
+    "a message": ('"too large"', 'f"too large: {out}"'),
+    "a constant moved out": ("* 2", "* TWO", "STEP =", "TWO = 2\nSTEP ="),
+    "a constant moved in": ("* STEP", "* 1e-5"),
+    "a number": ("* 2", "* 2.0"),
+    "split in two": ("p = e / e.sum()", "s = e.sum()\n    p = e / s"),
+    "in one line": ("    p = e / e.sum()\n", "", "p[i]", "(e / e.sum())[i]"),
+    "the order of a sum": ("p[i] * 2 + upstream[i] * STEP", "STEP * upstream[i] + 2 * p[i]"),
+    "a comparison turned": ("out[0] > 1", "1 < out[0]"),
+    "a name for the result": (END, "    result = out\n    return result\n"),
+    "an else": (END, "    else:\n        return out\n"),
+    "what nobody needs": (END, END + "def other(z): return z\n", "e =", "unused = 3\n    e ="),
+}
+
+
+@pytest.mark.parametrize("edits", COPIES.values(), ids=COPIES)
+def test_answers_are_equal_but_for_what_a_copy_changes_without_a_thought(edits):
+    other = ANSWER
+    for old, new in zip(edits[::2], edits[1::2], strict=True):
+        assert old in other
+        other = other.replace(old, new)
+    assert alike.shape(ANSWER.encode(), ["f"]) == alike.shape(other.encode(), ["f"]) != ""
 
 
 @pytest.mark.parametrize(
-    ("other", "same"),
+    ("one", "other"),
     [
-        (
-            "import numpy as np\n# mine\ndef helper(x): return np.exp(x)\ndef f( x ):\n"
-            "    'Mine.'\n    y = (helper(x) +\n 1)\n    return y",
-            True,
-        ),
-        (ANSWER.replace("helper", "exponential"), True),
-        (ANSWER.replace("as np", "").replace("np.", "numpy."), True),
-        (
-            "import numpy as np\ndef f(x):\n    y = g(x) + 1\n    return y\n"
-            "def g(z): return np.exp(z)",
-            True,
-        ),
-        (ANSWER.replace("    return y", "    print('y', y)\n    return y"), True),
-        (ANSWER.replace("f(x)", "f(x: float) -> float").replace("y =", "y: float ="), True),
-        (ANSWER + "if __name__ == '__main__':\n    print(f(1))\n", True),
-        (ANSWER.replace("np.exp(x)", "np.exp(y)"), False),
-        (ANSWER.replace("np.exp", "np.log"), False),
-        (ANSWER.replace("+ 1", "+ 2"), False),
-        ("def f(a:\n", False),
-        ("(" * 50_000, False),
-    ],
-    ids=[
-        "layout and comments",
-        "a helper's name",
-        "an alias",
-        "order and a name",
-        "a print",
-        "types",
-        "the block that runs it",
-        "another name",
-        "another function",
-        "another number",
-        "a broken file",
-        "brackets",
+        ("def f(x): return max(x)", "def f(x): return min(x)"),
+        ("from numpy import exp as e\ndef f(x): return e(x)",) * 2,
+        ("def f(x, u): return x - u", "def f(x, u): return u - x"),
+        ("def f(x, u): return x @ u", "def f(x, u): return u @ x"),
+        ("def f(x): return x > 0", "def f(x): return x >= 0"),
+        ("def f(x): return x * 1000001", "def f(x): return x * 1000002"),
+        ("A = 1\ndef f(x): return A * x", "A = 2\ndef f(x): return A * x"),
+        ("def f(x, h=1): return x * h", "def f(x, h=2): return x * h"),
+        ("def f(x): return x.sum(axis=0)", "def f(x): return x.sum(axis=1)"),
+        ("def f(x):\n raise ValueError(x)", "def f(x):\n raise TypeError(x)"),
+        ("def f(x, u):\n x += u\n return x", "def f(x, u):\n x = x + u\n return x"),
+        ("def f(x):\n y = x[0]\n x[0] = 5\n return y", "def f(x):\n x[0] = 5\n return x[0]"),
+        ("class A:\n def g(s): return 1\ndef f(x): return A().g()",) * 2,
+        (f"def f(x): return 1{'0' * 400}", "def f(x): return 1"),
+        ("def f(x): return f(x)", "def g(x): return x\ndef f(x): return g(x)"),
+        ("def f(x): return 1\ndef g(x): return 2", "def f(x): return 2\ndef g(x): return 1"),
+        ("def f(x): return x", "def f(a:\n"),
+        ("def f(x): return x", "(" * 50_000),
     ],
 )
-def test_answers_are_equal_but_for_what_a_copy_changes_without_a_thought(other, same):
-    assert (alike.shape(ANSWER.encode()) == alike.shape(other.encode())) == same
+def test_answers_that_calculate_something_else_are_not_equal(one, other):
+    other = other.replace("exp", "log").replace("return 1", "return 2") if one == other else other
+    shapes = [alike.shape(code.encode(), ["f", "g"]) for code in (one, other)]
+    assert shapes[0] != shapes[1]
 
 
 def test_the_published_solution_is_noted_however_it_is_written(tmp_path):
     solution = (RELU.folder / "solution.py").read_text(encoding="utf-8")
-    folder = hand_in(tmp_path, a=solution.replace("upstream", "u") + "print(1)", b=RIGHT + "x = 1")
+    folder = hand_in(
+        tmp_path, a=solution.replace("upstream", "u") + "print(1)", b=RIGHT.replace("> 0", ">= 0")
+    )
     empty = GradedExercise(RELU.name, RELU.title, ())
     reports = {submission_of(o): Report(o.name, (empty,), "none") for o in folder.iterdir()}
     noted = alike.noted(reports, [RELU])

@@ -42,6 +42,7 @@ RELU = course.read_course().find("06")
         (np.roll(RIGHT, 1), RIGHT, "the right numbers are there, in other places"),
         (RIGHT.ravel(), RIGHT, "the numbers are right, but their shape is (6,), and not (2, 3)"),
         (RIGHT[0], RIGHT, "the shape: an array of shape (3,) came back"),
+        (RIGHT.sum(), RIGHT, "that is the sum of all entries"),
         (0 * RIGHT, RIGHT, "nothing but zeros"),
         (2, True, "True or False is asked for"),
         (False, True, ""),

@@ -17,6 +17,7 @@ from grader.writers import text
 
 COURSE = course.read_course()
 OPTIONS = ("csv", "json", "reports", "student_reports", "canvas", "moodle", "moodle_feedback", "id")
+TEAM = "Ada Lovelace and Cy Fox"
 MOODLE = "_assignsubmission_file_"
 
 
@@ -60,9 +61,53 @@ def test_points_by_hand_survive_a_regrade(write, who):
 
 
 def test_points_taken_off_by_hand_leave_no_less_than_0(write):
-    scores, warnings = write(2.0, "Cy Fox,06,-5,\nGrace,06,1,\n")
+    scores, warnings = write(2.0, "Cy Fox,06,-5,\nGrace,06,1,\nCy Fox,07,1,\n")
     assert scores["Cy Fox"] == "0"
-    assert warnings == ["by hand, line 3: no submission of Grace: not added"]
+    assert warnings == [
+        "by hand, line 3: no submission of Grace: not added",
+        "by hand, line 4: 07_softmax is not graded: not added",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("who", "points"),
+    [("Ada Lovelace", {"3", "2"}), ("ada@example.org", {"3", "2"}), (TEAM, {"3"})],
+)
+def test_points_for_one_of_a_team_are_only_for_that_one(tmp_path, who, points):
+    (tmp_path / "class" / TEAM).mkdir(parents=True)
+    (tmp_path / "roster.csv").write_text(
+        "name,email\nAda Lovelace,ada@example.org\nCy Fox,cy@x.org"
+    )
+    found, _ = submissions(tmp_path / "class", COURSE.exercises)
+    options = SimpleNamespace(**dict.fromkeys(OPTIONS), checks=False)
+    options.csv, options.moodle = tmp_path / "scores.csv", tmp_path / "moodle.csv"
+    row = by_hand.ByHand(2, who, "06_relu", 1.0, "")
+    students = read_roster(tmp_path / "roster.csv")
+    warnings = tables.write_class(
+        {one: report(one) for one in found}, [RELU], options, students, [row]
+    )
+    for path in options.csv, options.moodle:
+        head, *rows = read_table(path)
+        column = next(i for i, name in enumerate(head) if name.startswith("06"))
+        assert {line[column] for line in rows} == points
+        assert rows[0][column] == "3"
+    assert warnings == []
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("utf-8", "who;exercise;points;why\nCy Fox;06;0,5;späte Frage\n"),
+        ("gb18030", "who;exercise;points;why\nCy Fox;06;0.5;补交\n"),
+        ("cp1252", "who;exercise;points;why\nCy Fox;06;0.5;für Müller, großes Lob\n"),
+        ("utf-16", "who\texercise\tpoints\twhy\nCy Fox\t06\t0.5\t补交\n"),
+    ],
+)
+def test_points_by_hand_may_come_from_any_spreadsheet(tmp_path, encoding, text):
+    (tmp_path / "hand.csv").write_bytes(text.encode(encoding))
+    (row,) = by_hand.read_by_hand(tmp_path / "hand.csv", COURSE)
+    assert (row.who, row.points) == ("Cy Fox", 0.5)
+    assert row.why in text
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,16 @@
 """Late work: when it was handed in, what is known of that, and what it loses."""
 
+import zipfile
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from graded import blocks_of
+from graded import RELU, blocks_of
 
 import course
 from grader import late
 from grader.collected import Submission, submissions
+from grader.handed_in import look
 from grader.report import Graded, GradedExercise, Report
 from grader.roster import read_roster
 
@@ -59,7 +61,8 @@ def earned(when, roster, tmp_path):
     """Return the points of a submission that has earned 8 of 10."""
     (tmp_path / "roster.csv").write_text(roster, encoding="utf-8")
     check = Graded("06_relu/check_forward", "06.1", "It is right.", 10, 8.0, "failed", "", False)
-    one = Submission("Ada Lovelace", times=(("", when),))
+    (tmp_path / "06_relu.py").write_text("")
+    one = Submission("Ada Lovelace", (tmp_path,), times=(when,))
     report = Report(one.name, (GradedExercise("06_relu", "ReLU", (check,)),), "none")
     found = {one.name: read_roster(tmp_path / "roster.csv")}
     rule = late.read_late(replace(COURSE, late=RULE))
@@ -101,24 +104,44 @@ def test_what_cannot_be_read_of_a_roster_is_refused(head, cell, says, tmp_path):
 FIRST, SECOND = "HW_bray_attempt_2026-11-05-10-00-00", "HW_bray_attempt_2026-11-14-10-00-00"
 
 
+def when(folder, *files):
+    """Return when exercise 6 was handed in; what is below a zip file is in it."""
+    for file in files:
+        path, _, inside = file.partition(".zip/")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        if inside:
+            with zipfile.ZipFile(folder / f"{path}.zip", "w") as archive:
+                archive.writestr(inside, "x = 1")
+        else:
+            (folder / path).write_text("x = 1", encoding="utf-8")
+    ((one,), _) = submissions(folder, COURSE.exercises)
+    return look(one).when(RELU)
+
+
+EARLY, LATE = "1-9 - Ada L - Nov 5, 2026 1000 AM", "1-9 - Ada L - Nov 14, 2026 1000 AM"
+
+
 @pytest.mark.parametrize(
     ("files", "day"),
     [
         ([f"{FIRST}_06_relu.py", f"{SECOND}_07_softmax.py", f"{SECOND}.txt"], "05"),
         ([f"{FIRST}_06_relu.py", f"{SECOND}_relu.py"], "14"),
-        ([f"{FIRST}_07_softmax.py", f"{SECOND}_all.zip"], "14"),
-        ([f"{FIRST}_all.zip", f"{SECOND}_07_softmax.py"], "05"),
+        ([f"{FIRST}_07_softmax.py", f"{SECOND}_all.zip/06_relu.py"], "14"),
+        ([f"{FIRST}_all.zip/06_relu.py", f"{SECOND}_07_softmax.py"], "05"),
+        ([f"{FIRST}_all.zip/06_relu.py", f"{SECOND}_more.zip/07_softmax.py"], "05"),
+        ([f"{EARLY}/06_relu.py", f"{LATE}/07_softmax.py"], "05"),
+        ([f"{EARLY}/06_relu.py", f"{LATE}/06_relu.py"], "14"),
+        ([f"{EARLY}/all.zip/06_relu.py", f"{LATE}/all.zip/07_softmax.py"], "05"),
+        ([f"{EARLY}.zip/06_relu.py", f"{LATE}.zip/hw/06_relu.py"], "14"),
+        ([f"{EARLY} - all.zip/06_relu.py", f"{LATE} - essay.pdf"], "05"),
     ],
 )
-def test_an_exercise_is_as_late_as_its_own_file(files, day, tmp_path):
-    for file in files:
-        (tmp_path / file).write_text("")
-    ((one,), _) = submissions(tmp_path, COURSE.exercises)
-    assert one.when("06_relu") == f"2026-11-{day}T10:00:00"
+def test_an_exercise_is_as_late_as_the_file_that_counts(files, day, tmp_path):
+    assert when(tmp_path, *files) == f"2026-11-{day}T10:00:00"
 
 
 @pytest.mark.parametrize(
-    ("name", "when"),
+    ("name", "told"),
     [
         ("HW1_bray_attempt_2026-11-01-10-20-30_06_relu.py", "2026-11-01T10:20:30"),
         ("1-9 - Ada L - Nov 2, 2026 1020 PM - 06_relu.py", "2026-11-02T22:20:00"),
@@ -126,18 +149,19 @@ def test_an_exercise_is_as_late_as_its_own_file(files, day, tmp_path):
         ("ada_06_relu.py", ""),
     ],
 )
-def test_a_time_is_known_where_the_platform_says_it(name, when, tmp_path):
-    (tmp_path / name).write_text("")
-    ((one,), _) = submissions(tmp_path, COURSE.exercises)
-    assert one.when("06_relu") == when
+def test_a_time_is_known_where_the_platform_says_it(name, told, tmp_path):
+    assert when(tmp_path, name) == told
 
 
 def test_gradescope_says_it_for_its_folders(tmp_path):
-    (tmp_path / "submission_11").mkdir()
+    put = tmp_path / "submission_11" / "06_relu.py"
+    put.parent.mkdir()
+    put.write_text("x = 1")
     (tmp_path / "submission_metadata.yml").write_text(blocks_of("forms.txt")["of Gradescope"])
     ((one,), _) = submissions(tmp_path, COURSE.exercises)
-    assert (one.name, one.when("06_relu")) == (
+    told = look(one).when(RELU)
+    assert (one.name, told) == (
         "Ada Lovelace_9001_alovelace@example.org",
         "2026-11-01 10:20:30.5Z",
     )
-    assert late.days_late(datetime(2026, 10, 31), one.when("06_relu"), 0) in (1, 2)
+    assert late.days_late(datetime(2026, 10, 31), told, 0) in (1, 2)

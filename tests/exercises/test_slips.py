@@ -1,5 +1,6 @@
 """Wrong answers: each is refused with a place to look, and a slip costs only its own points."""
 
+import functools
 import re
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from wrong_submissions import (
     judged,
     loaded,
     outcome_of,
+    rows_of,
     solution_of,
     wrong_answers,
 )
@@ -206,6 +208,112 @@ def test_a_slip_earns_nothing_for_what_is_not_written_or_wrong_by_itself():
     assert earned["nonsense"]["check_backward"] == dropout.points["check_backward"]
 
 
+# --- a slip costs once, wherever it is made ------------------------------------------------------
+
+# An exercise, the check that loses its points, and what is changed in the solution.
+MADE_TWICE = """
+01 | one_entry | return slopes | return slopes.sum()
+06 | forward | np.maximum(x, 0) | np.maximum(x, 0).sum()
+06 | one_entry_at_a_time | upstream, 0.0) | upstream, 0.0).sum()
+08 | hidden_and_scores | np.maximum(X @ W1 + b1, 0) | np.maximum(z := X @ W1 + b1, 0.1 * z)
+08 | hidden_and_scores | np.maximum(X @ W1 + b1, 0) | np.maximum(z := X @ W1 + b1, 0.1 * z)
+    | * (hidden > 0) | * np.where(hidden > 0, 1, 0.1)
+08 | the_loss | losses.mean() | losses.sum() | d_scores /= n | d_scores /= 1
+11 | forward | np.sqrt((centred * centred).mean(axis=0) + eps) +
+    | np.sqrt(x.var(axis=0, ddof=1) + eps) + | std = np.sqrt((centred * centred).mean(axis=0)
+    | std = np.sqrt(x.var(axis=0, ddof=1)
+11 | forward | np.sqrt((centred * centred).mean(axis=0) + eps) + | (x.var(axis=0) + eps) +
+    | std = np.sqrt((centred * centred).mean(axis=0) + eps) | std = x.var(axis=0) + eps
+11 | forward | np.sqrt((centred * centred).mean(axis=0) + eps) + | np.sqrt(x.var(axis=0)) +
+    | std = np.sqrt((centred * centred).mean(axis=0) + eps) | std = np.sqrt(x.var(axis=0))
+12 | dw_and_db | return dx, dw, | return dw, dx,
+14 | signs | size=(lines, n) | size=(n, lines)
+15 | the_seed | default_rng(seed) | default_rng()
+15 | masks | .random(shape) | .random(shape[1:])
+"""
+
+
+@pytest.mark.parametrize("row", rows_of(MADE_TWICE), ids=" | ".join)
+def test_a_slip_that_is_made_twice_costs_one_check(row):
+    number, check, *edits = row
+    exercise = COURSE.find(number)
+    source = solution_of(exercise, *zip(edits[::2], edits[1::2], strict=True))
+    checks = graded_exercise(outcome_of(exercise, source)).checks
+    lost = {one.id.partition("/")[2]: one.points - one.earned for one in checks}
+    expected = {f"check_{check}": exercise.points[f"check_{check}"], "whole": exercise.whole}
+    assert {name: points for name, points in lost.items() if points} == expected
+
+
+def test_another_mistake_beside_a_slip_costs_too():
+    exercise = COURSE.find("11")
+    slip = "std = np.sqrt((centred * centred).mean(axis=0) + eps)", "std = x.var(axis=0) + eps"
+    both = solution_of(exercise, slip, ("upstream.sum(axis=0)", "upstream.mean(axis=0)"))
+    other = solution_of(exercise, slip, ("upstream * gamma", "upstream + gamma"))
+    one = graded_exercise(outcome_of(exercise, solution_of(exercise, slip))).earned
+    assert graded_exercise(outcome_of(exercise, both)).earned < one
+    assert graded_exercise(outcome_of(exercise, other)).earned < one
+
+
+# --- numbers of any size -------------------------------------------------------------------------
+
+LARGE = 1e6
+DIGITS_LOST = {
+    "large numbers are cut off": lambda x: np.clip(x, -LARGE, LARGE),
+    "six digits behind the point": lambda x: np.round(x, 6),
+    "float32": np.float32,
+}
+# What these are given, or return, is never large, or has no digits to lose.
+BOUNDED = {
+    *("band", "allclose", "five_point", "adaptive", "signs", "masks", "repeatable", "mends"),
+    *("unseen", "blind_upstream"),
+    *((name, "given") for name in ("measured", "asymmetry", "slope_along", "forward")),
+    *((name, "returned") for name in ("relative_error", "softmax", "cross_entropy_backward")),
+    *(("asymmetry", "returned"), ("forward", "returned")),
+}
+
+
+def tasks_of(exercise):
+    """Return the names of the functions that a learner writes."""
+    parts = re.split(r"^def (\w+)", (exercise.folder / "starter.py").read_text("utf-8"), flags=re.M)
+    written = zip(parts[1::2], parts[2::2], strict=True)
+    return [name for name, body in written if "NotImplementedError" in body]
+
+
+def numbers(change, thing):
+    """Change the numbers in what is given or returned."""
+    if isinstance(thing, tuple | list):
+        return type(thing)(numbers(change, one) for one in thing)
+    return change(thing) if isinstance(thing, np.ndarray | float) else thing
+
+
+@pytest.mark.one_in(12)
+@pytest.mark.parametrize(
+    ("number", "name", "where", "how"),
+    [
+        (e.number, name, where, how)
+        for e in POSSIBLE
+        if e.kind in ("build", "check") and e.number <= "15"
+        for name in tasks_of(e)
+        for where in ("given", "returned")
+        for how in [*DIGITS_LOST][: 1 if where == "given" else None]
+        if not {name, (name, where) if how == "large numbers are cut off" else ""} & BOUNDED
+    ],
+)
+def test_who_loses_digits_does_not_earn_everything(number, name, where, how):
+    exercise = COURSE.find(number)
+    functions, change = vars(loaded(exercise, solution_of(exercise))), DIGITS_LOST[how]
+    right = functions[name]
+
+    @functools.wraps(right)
+    def losing(*given, **more):
+        given = numbers(change, given) if where == "given" else given
+        return numbers(change if where == "returned" else lambda x: x, right(*given, **more))
+
+    checks = checks_of(exercise.name, exercise.home, True)
+    outcome = judged(exercise, functions | {name: losing}, checks=checks, to_the_end=True)
+    assert graded_exercise(outcome).earned < exercise.worth
+
+
 # --- no work, no points --------------------------------------------------------------------------
 
 TRIVIAL = {
@@ -229,10 +337,7 @@ TRIVIAL = {
     "exercise", [e for e in POSSIBLE if e.kind != "judge" and not e.package], ids=lambda e: e.name
 )
 def test_a_trivial_answer_earns_nothing(exercise):
-    starter = exercise.folder / "starter.py"
-    parts = re.split(r"^def (\w+)", starter.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    written = zip(parts[1::2], parts[2::2], strict=True)
-    tasks = [name for name, body in written if "NotImplementedError" in body]
+    starter, tasks = exercise.folder / "starter.py", tasks_of(exercise)
     checks = checks_of(exercise.name, exercise.home, True)
     for what, answer in TRIVIAL.items():
         functions = vars(course.load(starter)) | dict.fromkeys(tasks, answer)
