@@ -88,7 +88,7 @@ def check_gamma_and_beta(sub):
     mistakes = {
         "gamma multiplies every row, so its gradient is the sum over the rows": each,
         "the sum over the rows, not their mean": each.mean(axis=0),
-        "gamma multiplies x_hat, not x": AnyOf(*((UPSTREAM * x).sum(axis=0) for x in (X, CENTRED))),
+        "gamma multiplies x_hat, not x": AnyOf(*map(of_x_hat, (X, CENTRED, X / STD))),
         "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
         "eps is added to the variance, inside the root": of_x_hat(CENTRED / (root + EPS)),
         "x_hat is divided by sqrt(var + eps); where is the root?": of_x_hat(CENTRED / STD**2),
@@ -119,16 +119,18 @@ def check_the_gradient(sub):
         mean, variance = k * OF_MEAN, k * OF_VARIANCE
         return AnyOf(dx(G, mean, variance), dx(mean=mean), dx(variance=variance))
 
-    not_x_hat = AnyOf(by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED))
+    others = ((CENTRED, CENTRED), (CENTRED, X_HAT), (X_HAT, CENTRED), (X / STD, X / STD))
+    not_x_hat = AnyOf(*(by(*other) for other in others))
     mistakes = {
-        "only the entry's own share: mean and variance depend on x, too": G / STD,
+        "only the entry's own share: mean and variance depend on x, too": AnyOf(G / STD, G),
+        "multiplied by the root; divide by it": AnyOf(G * STD, DX * STD**2),
         "the mean's share is missing: it depends on every row": dx(mean=0),
         "the variance's share is missing: it depends on every row": dx(variance=0),
         "n - 1: in the forward pass the variance is a mean over n rows": dx(variance=sample),
         "eps is missing in the backward pass": without_eps / np.sqrt([3, 8]),
         "eps is added to the variance, inside the root": with_std(np.sqrt([3, 8]) + EPS),
         "x_hat is divided by sqrt(var + eps); where is the root?": with_std(STD**2),
-        "the variance's share: x_hat, not x minus its mean, in both places": not_x_hat,
+        "the variance's share: x_hat, centered and divided by the root, in both places": not_x_hat,
     }
     slips = {
         "where is gamma? g is the gradient with respect to x_hat": AnyOf(own / STD, dx(UPSTREAM)),
