@@ -34,7 +34,7 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
-# No page judges another checker, or removes the package; and no framework, program or pytest is there.
+# No page judges another checker; and no framework, program or pytest is there to be adapted.
 UNNEEDED = re.compile(r"/(adapters|conversation|oracle|programs)/|^pytest_|/RECORD$")
 
 

@@ -174,7 +174,7 @@
     offer() {
       const { edited, kept } = this.editor;
       this.again.disabled = !edited;
-      this.earlier.hidden = !kept.state.earlier;
+      this.earlier.hidden = !kept.state.earlier?.length;
       this.list();
       this.refused.hidden = !storage.refused.has(kept.key);
       this.refused.textContent = this.refused.hidden ? "" : say(REFUSED);
