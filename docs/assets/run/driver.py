@@ -59,12 +59,14 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             # The first frame is this function, which is none of the reader's business.
             own, error.__traceback__ = error.__traceback__, None
             traceback.print_exception(error.with_traceback(own.tb_next))
-            missing = error.name if isinstance(error, ModuleNotFoundError) else None
-            if missing and missing not in KNOWN:
-                for near in difflib.get_close_matches(missing, KNOWN, 1):
-                    print(f"Did you mean {near}?")
-                    missing = None
-            return type(error).__name__, missing or ""
+            missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+            near = difflib.get_close_matches(missing, KNOWN, 1)
+            if missing == "matplotlib":
+                print("plot(x, y) draws on this page, without matplotlib.")
+            elif near and missing not in KNOWN:
+                print(f"Did you mean {near[0]}?")
+                missing = ""
+            return type(error).__name__, missing
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
