@@ -156,11 +156,11 @@
     }
 
     // Mark where the part ends that follows the question: with its section, or with the next one if nothing
-    // else follows. Or at the heading of an id; "end" is none, so that all is folded that follows.
+    // else follows; data-folds="end" folds the rest of the page.
     fold() {
       const { folds } = this.block.dataset;
       if (folds === undefined) return;
-      let end = folds ? document.getElementById(folds) : this.block.nextElementSibling?.nextElementSibling;
+      let end = folds === "end" ? null : this.block.nextElementSibling?.nextElementSibling;
       while (end && !end.matches("h2")) end = end.nextElementSibling;
       end?.classList.add("fold-end");
       const unfold = () => {
