@@ -1,5 +1,6 @@
 """Runs the examples of a page, and checks exercises, in the reader's browser (see worker.js)."""
 
+import builtins
 import contextlib
 import difflib
 import importlib
@@ -158,6 +159,7 @@ def check(course: str, exercise: str, columns: int, language: str = "en") -> str
     place = str(Path(course, "exercises"))
     if place not in sys.path:
         sys.path.insert(0, place)
+    builtins.plot = plot  # type: ignore[attr-defined]  # it is not shown, and is no mistake
     try:
         # By the checks: what the learner's file raises is told by them.
         return json.dumps(importlib.import_module("in_page").check(exercise, language))
