@@ -334,7 +334,7 @@ def judge(
         submission = load(path)
     except (Exception, SystemExit) as error:
         lines = _explained(error, path)
-        if path == exercise.work and not isinstance(error, SyntaxError):
+        if path == exercise.work and not isinstance(error, SyntaxError | ImportError):
             lines = (*lines, ("look at", ONLY_HERE))
         failed = Result("import", "Your file can be imported.", "failed", lines)
         return Outcome(exercise, path, (failed, *(not_run(check) for check in checks)))

@@ -727,6 +727,8 @@ def shown(value: Any, digits: int = 6) -> str:
             if sum(map(len, told)) > MOST_SHOWN:
                 break
         value = f"({', '.join(told)})"
+    if isinstance(value, list):  # of NumPy's numbers, as plain ones
+        value = [part.item() if isinstance(part, np.generic) else part for part in value]
     if isinstance(value, float | np.floating):
         return f"{value + 0.0:.{digits}g}"
     if isinstance(value, np.ndarray):

@@ -171,6 +171,8 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "level",
     r"non-printable character U\+(00A0|202F|2007)": "a no-break space, as web pages have it, looks "
     "like a space: delete it, and type one",
+    "^SyntaxError: invalid character": "this character only looks like one of Python's, or comes "
+    "from another keyboard: type it again, with an English one",
     r"missing \d+ required positional": "the checks leave this argument out: does it have the "
     "default of the starter?",
     "unexpected keyword argument": "do the parameters have the names of the starter?",
@@ -208,7 +210,8 @@ PUZZLING: dict[str, str | Callable[[re.Match[str]], str]] = {
     "np.array(...), takes [i, j]",
     # One number, or an answer for each entry.
     "setting an array element with a sequence|only (length-1|0-dimensional) arrays can be "
-    "converted": "an array is put where one number belongs",
+    "converted": "an array is put where one number belongs; if a function returns an array, make "
+    "one number of it",
     "truth value of an array": "`if`, `and`, Python's `max` and `all` want one answer for the "
     "whole array; np.where and np.maximum give one for each entry",
     "only integer scalar arrays": "is an array where a number belongs? np.max(0, x) takes x for an "

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-EXACT = (
-    1e-9  # relative: rounding moves a ratio by less, and two unrelated numbers seldom agree so far
-)
+# Relative: rounding moves a ratio by less, and two unrelated numbers seldom agree so far.
+EXACT = 1e-9
 MOST_OF = 1000  # a factor 1/n is named for up to so many examples or entries
 MOST_SMALL = 4  # of both parts of another fraction, such as 2/3: others are accidents
 
@@ -102,7 +101,8 @@ def _in_common(got: Any, right: Any, atol: float) -> str:
     for axis in range(right.ndim * (right.ndim > 1)):
         if right.shape[axis] > 1 and np.ptp(got - right, axis=axis).max() <= atol:
             return f"off by the same number all along axis {axis}: which term is the same there?"
-        if right.shape[axis] > 1 and np.ptp(factor, axis=axis).max() <= EXACT * abs(factor).max():
+        most = EXACT * abs(factor).max()  # it is not finite where the right entry is 0
+        if right.shape[axis] > 1 and np.ptp(factor, axis=axis).max() <= most < np.inf:
             return f"a factor that is the same all along axis {axis}, and not along the others"
     return ""
 

@@ -4,13 +4,12 @@
 
 (() => {
   const here = document.currentScript.src;
-  let katex; // a promise, once a page has needed it
+  let loaded; // a promise, once a page has needed it
 
-  const load = (name) =>
-    new Promise((loaded, failed) => {
-      const script = document.createElement("script");
-      Object.assign(script, { src: new URL(`katex/${name}.min.js`, here), onload: loaded, onerror: failed });
-      document.head.append(script);
+  const load = () =>
+    new Promise((onload, onerror) => {
+      const src = new URL("katex/katex.min.js", here);
+      document.head.append(Object.assign(document.createElement("script"), { src, onload, onerror }));
     });
 
   // Browsers may begin a line with the comma after a formula: they take a formula for a picture. So it stays beside its
@@ -32,15 +31,10 @@
   }
 
   async function render(body) {
-    katex ??= load("katex").then(() => load("auto-render"));
-    await katex;
-    for (const formula of body.querySelectorAll(".arithmatex")) {
-      renderMathInElement(formula, {
-        delimiters: [
-          { left: "\\(", right: "\\)", display: false },
-          { left: "\\[", right: "\\]", display: true },
-        ],
-      });
+    await (loaded ??= load());
+    for (const formula of body.querySelectorAll(".arithmatex:not(:has(.katex))")) {
+      const text = formula.textContent.trim(); // between \( and \), or \[ and \]
+      katex.render(text.slice(2, -2), formula, { displayMode: text.startsWith("\\["), throwOnError: false });
     }
     body.querySelectorAll("span.arithmatex").forEach(keepMarks);
     await document.fonts.ready;

@@ -156,11 +156,11 @@
     }
 
     // Mark where the part ends that follows the question: with its section, or with the next one if nothing
-    // else follows, or at the heading of this id.
+    // else follows; data-folds="end" folds the rest of the page.
     fold() {
       const { folds } = this.block.dataset;
       if (folds === undefined) return;
-      let end = document.getElementById(folds) ?? this.block.nextElementSibling?.nextElementSibling;
+      let end = folds === "end" ? null : this.block.nextElementSibling?.nextElementSibling;
       while (end && !end.matches("h2")) end = end.nextElementSibling;
       end?.classList.add("fold-end");
       const unfold = () => {

@@ -34,20 +34,19 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
-# No page asks the questions of the oracle, or reads its formats, or removes the package; and no
-# framework or program is there to be adapted.
-UNNEEDED = re.compile(r"/oracle/(vectors|generate)/|/adapters/|/FORMAT\.md$|/RECORD$")
+# No page judges another checker; and no framework, program or pytest is there to be adapted.
+UNNEEDED = re.compile(r"/(adapters|conversation|oracle|programs)/|^pytest_|/RECORD$")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site: the wheel that users install, without the oracle's questions."""
+    """Add the package to the site: the wheel that users install, without what pages do not need."""
     with tempfile.TemporaryDirectory() as folder, io.BytesIO() as content:
         root = str(Path(config.config_file_path).parent)
         (path,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
         with zipfile.ZipFile(path) as wheel, zipfile.ZipFile(content, "w") as smaller:
             for file in wheel.infolist():
                 if not UNNEEDED.search(file.filename):
-                    smaller.writestr(file, wheel.read(file))
+                    smaller.writestr(file, wheel.read(file), compresslevel=9)
         name = WHEELS + Path(path).name
         files.append(File.generated(config, name, content=content.getvalue()))
     return files

@@ -29,11 +29,13 @@ def on_post_page(output: str, **_: object) -> str:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Remove the search in other languages, source maps, and what the search does not need."""
+    """Remove the search in other languages, source maps, and what search and cards do not need."""
     scripts = Path(config.site_dir, "assets", "javascripts")
     shutil.rmtree(scripts / "lunr", ignore_errors=True)  # a translation has no scripts of its own
     for source_map in Path(config.site_dir, "assets").rglob("*.map"):
         source_map.unlink()
+    if not config.site_url:  # without it, no page has a card
+        shutil.rmtree(Path(config.site_dir, "assets", "social"), ignore_errors=True)
     index = Path(config.site_dir, "search", "search_index.json")
     index.write_text(_shorter(index.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -43,7 +45,7 @@ def _narrow(html: str) -> str:
 
 
 def _shorter(index: str) -> str:
-    """Leave out what only the look of a result needs: every page loads the whole index."""
+    """Leave out what only the look of a result needs."""
     data = json.loads(index)
     for part in data["docs"]:
         part["text"] = re.sub(r"\s+", " ", re.sub(r"</?(?:code|p)>", "", part["text"]))

@@ -18,6 +18,7 @@ def check_forward(sub):
         "np.max gives one number; np.maximum works entry by entry": 3.0,
         "that is |x|; negative numbers become 0": np.abs(x),
         "that is min(x, 0), the other half": np.minimum(x, 0),
+        "that is softplus; a negative number becomes 0": np.log(1 + np.exp(x)),
         "that is max(-x, 0), the other half: positive numbers pass": np.maximum(-x, 0),
         "np.max(x, 0) is the largest along axis 0; np.maximum works entry by entry": x.max(axis=0),
         "numbers above 1 are cut off; a positive number passes as it is": np.clip(x, 0, 1),
@@ -54,7 +55,9 @@ def check_one_entry_at_a_time(sub):
         "upstream may be negative: an open gate passes it as it is": of_upstream * (X > 0),
         "upstream is divided by x; the slope of an open gate is 1": UPSTREAM * (X > 0) / X,
         "that is upstream * relu(upstream); the sign of x decides": UPSTREAM * of_upstream,
-        "an open gate passes upstream, and a shut one 0": np.where(X > 0, 1, UPSTREAM),
+        "an open gate passes upstream, and a shut one 0": AnyOf(
+            *(np.where(X > 0, passed, UPSTREAM) for passed in (1, X, X * UPSTREAM))
+        ),
         "the open gates and the shut ones have changed places": UPSTREAM * (X <= 0),
         "where x is 0.5 the gate is open: it opens at 0, not at 1; is x an integer?": late,
     }

@@ -37,6 +37,9 @@ def check_probabilities(sub):
         "the scores themselves are divided; where is exp?": AnyOf(
             SCORES / [[np.log(10)], [np.log(6)]], shifted / shifted.sum(axis=1, keepdims=True)
         ),
+        "that is a sigmoid, of each score alone; divide exp by the sum of its row": AnyOf(
+            e / (1 + e), s / (1 + s)
+        ),
         "divided by the length of each row; divide by its sum": (
             e / np.linalg.norm(e, axis=1, keepdims=True)
         ),
@@ -105,10 +108,20 @@ def check_the_loss(sub):
         ),
         "where is the logarithm of the sum?": (np.exp(log_sum) - own + top).mean(),
         "the mean over the examples, not the largest": LOSSES.max(),
+        "the mean of the losses as they are, without squares": AnyOf(
+            (LOSSES**2).mean(), np.sqrt((LOSSES**2).mean())
+        ),
+        "a label is the number of a column: take off the score there, not the label": (
+            log_sum - LABELS
+        ).mean(),
+        "that is for the largest probability; take that of the right class": log_sum.mean(),
         "labels count from 0: column 2 is the third": -np.log([2 / 8, 6 / 8]).mean(),
-        "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8),
+        "that is the mean probability; where is the logarithm?": AnyOf(3 / 8, -3 / 8, 5 / 8),
     }
     Call(sub, "cross_entropy", SCORES, LABELS).gives(LOSSES.mean(), mistakes)
+    scores = np.log([[1.0, 1.0], [1.0, 1.0], [1.0, 7.0]])  # the losses are log(2), log(2), log(8)
+    median = {"that is the median of the losses; the loss is their mean": np.log(2)}
+    Call(sub, "cross_entropy", scores, np.array([0, 1, 0])).gives(5 / 3 * np.log(2), median)
 
 
 @builds_on(check_the_loss)
@@ -150,6 +163,9 @@ def check_the_gradient(sub):
         "subtract 1 from p there, -= 1; do not change its sign": np.where(one_hot, -p, p),
         "1 is subtracted in every column; only that of the right class has it": p - 1,
         "those are the scores minus 1; where is softmax?": SCORES - one_hot,
+        "softmax is taken twice": softmax(p) - one_hot,
+        "the slope is p - 1 or p; do not multiply it by p again": p * (p - one_hot),
+        "log(p) is in the loss; its slope has p": np.log(p),
         "exp(scores) is not divided by the sum of its row; where is softmax?": (
             np.exp(SCORES) - one_hot
         ),

@@ -81,6 +81,11 @@ def check_hidden_and_scores(sub):
         "where is the ReLU? hidden is what comes after it": BEFORE_THE_GATE,
         "where is b1?": np.maximum(HAND.X @ HAND.W1, 0),
         "b1 is added before the ReLU, not after it": np.maximum(HAND.X @ HAND.W1, 0) + HAND.b1,
+        "that is another activation; hidden is a ReLU of X @ W1 + b1": AnyOf(
+            np.tanh(BEFORE_THE_GATE),
+            1 / (1 + np.exp(-BEFORE_THE_GATE)),
+            *(np.maximum(BEFORE_THE_GATE, leak * BEFORE_THE_GATE) for leak in (0.01, 0.1)),
+        ),
         "those are the scores; hidden comes first": np.zeros((2, 3)),
         "the ReLU is around all of X @ W1 + b1": HAND.X @ HAND.W1 + np.maximum(HAND.b1, 0),
         "W1 as it is, not its transpose": np.maximum(HAND.X @ HAND.W1.T + HAND.b1, 0),
@@ -110,6 +115,7 @@ def check_the_loss(sub):
         "that is one loss for each example; take their mean": np.log([3, 3]),
         "that is the mean probability; where is the logarithm?": AnyOf(1 / 3, -1 / 3),
         "softmax makes rows of probabilities, not columns: axis=1": np.log(2),
+        "the penalty is added to the mean, which it does not multiply": 0,
         "that is log2; the natural logarithm is np.log": np.log2(3),
         "lam is 0 here, so there is no penalty: it multiplies both sums of squares": AnyOf(
             *(
@@ -302,6 +308,7 @@ def check_the_penalty_on_the_way_back(sub):
             "that is the slope of |w|; the penalty is made of squares": data + of_size,
             f"that is the penalty of the other matrix; {part} has its own": data + 0.2 * other,
             "the slope of w * w has w in it once, not twice": data + 0.2 * weights**2,
+            "each weight has a slope of its own, without a sum": data + 0.2 * weights.sum(),
         }
         network_call(sub, "gradient", HAND, lam=0.2, part=part).gives(data + slope, mistakes)
     for part, bias, data in (("db1", HAND.b1, GATED), ("db2", HAND.b2, D_SCORES)):

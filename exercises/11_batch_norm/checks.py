@@ -95,7 +95,7 @@ def check_gamma_and_beta(sub):
     mistakes = {
         "gamma multiplies every row, so its gradient is the sum over the rows": each,
         "the sum over the rows, not their mean": each.mean(axis=0),
-        "gamma multiplies x_hat, not x": AnyOf(*((UPSTREAM * x).sum(axis=0) for x in (X, CENTRED))),
+        "gamma multiplies x_hat, not x": AnyOf(*map(of_x_hat, (X, CENTRED, X / STD))),
         "y is linear in gamma: gamma itself does not enter its slope": (G * X_HAT).sum(axis=0),
         **{says: of_x_hat(CENTRED / std) for says, std in STDS.items()},
         "what does gamma multiply? that is dbeta": UPSTREAM.sum(axis=0),
@@ -129,14 +129,16 @@ def check_the_gradient(sub):
         mean, variance = k * OF_MEAN, k * OF_VARIANCE
         return AnyOf(dx(G, mean, variance), dx(mean=mean), dx(variance=variance))
 
-    not_x_hat = AnyOf(by(CENTRED, CENTRED), by(CENTRED, X_HAT), by(X_HAT, CENTRED))
+    others = ((CENTRED, CENTRED), (CENTRED, X_HAT), (X_HAT, CENTRED), (X / STD, X / STD))
+    not_x_hat = AnyOf(*(by(*other) for other in others))
     mistakes = {
-        "only the entry's own share: mean and variance depend on x, too": G / STD,
+        "only the entry's own share: mean and variance depend on x, too": AnyOf(G / STD, G),
+        "multiplied by the root; divide by it": AnyOf(G * STD, DX * STD**2),
         "the mean's share is missing: it depends on every row": dx(mean=0),
         "the variance's share is missing: it depends on every row": dx(variance=0),
         **{says: with_std(std) for says, std in STDS.items()},
         SAMPLE: AnyOf(dx(variance=sample), *samples),
-        "the variance's share: x_hat, not x minus its mean, in both places": not_x_hat,
+        "the variance's share: x_hat, centered and divided by the root, in both places": not_x_hat,
     }
     slips = {
         "where is gamma? g is the gradient with respect to x_hat": AnyOf(own / STD, dx(UPSTREAM)),

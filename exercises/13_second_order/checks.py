@@ -33,6 +33,7 @@ def check_softmax_moves(sub):
         "every p[k] depends on all of z, not only on z[k]": P * (1 - P) * T,
         "the mean is subtracted, not added": P * (T + P @ T),
         "the mean that is subtracted is weighted by p, not by z": P * (T - Z @ T),
+        "the mean that is subtracted is weighted by p, not by tangent": P * (T - T @ T),
         "tangent less its mean: the tangent itself is missing": P * (1 - P @ T),
         "p * (1 - p) is how fast p[k] grows with z[k] alone; where is tangent?": P * (1 - P),
         "that is softmax of tangent; take it at z": np.exp(T - 16) / np.exp(T - 16).sum(),
@@ -40,8 +41,9 @@ def check_softmax_moves(sub):
             jacobian, jacobian * T
         ),
         "that is the mean of tangent, one number; each p[k] moves by itself": P @ T,
-        "where is the p in front?": T - P @ T,
+        "where is the p in front?": AnyOf(T - P @ T, T - P * (P @ T)),
         "the p in front multiplies both": P * T - P @ T,
+        "the mean is subtracted from tangent": P * T * (1 - P @ T),
         "that is p; how fast does it move?": P,
         "p is divided by the sum; the exponentials alone move like this": 8 * P * (T - P @ T),
         "use tangent as it is; do not make it a unit vector": P_MOVES / 24,

@@ -115,10 +115,10 @@ def test_the_checks_speak_the_language_of_the_page(exercise):
 
 
 def test_what_a_file_prints_never_hides_the_verdict(exercise):
-    said = exercise.write("print(list(range(50_000)))\n" + WRONG).press("Check", "0 of 6 checks")
+    said = exercise.write("print(plot([1], [2]), *range(50_000))\n" + WRONG).press("Check", "0 of")
     assert "look at   the rise of f is divided by the step" in said
     assert exercise.report.is_visible()
-    assert exercise.output.text_content().startswith("[0, 1, 2")
+    assert exercise.output.text_content().startswith("None 0 1 2")
     assert exercise.output.text_content().endswith("... and more, which is not shown\n")
     assert exercise.report.locator(".said-31").first.inner_text().strip() == "NO"
     assert exercise.output.bounding_box()["height"] <= 300
@@ -170,7 +170,7 @@ def test_the_file_can_be_downloaded(exercise):
     assert download.value.path().read_text(encoding="utf-8").rstrip() == "x = 'é'"
 
 
-def test_the_files_of_all_exercises_can_be_downloaded_and_loaded_again(exercise, address):
+def test_the_files_of_all_exercises_can_be_downloaded(exercise, address):
     exercise.write("a = 'é'\n")
     other = Exercise(exercise.tab, address, "02_central").write("b = 2\n")
     with other.tab.expect_download() as download:
@@ -180,18 +180,6 @@ def test_the_files_of_all_exercises_can_be_downloaded_and_loaded_again(exercise,
         files = {name: archive.read(name).decode() for name in archive.namelist()}
     expected = {"01_forward.py": "a = 'é'\n", "02_central.py": "b = 2\n"}
     assert {name: text.rstrip() + "\n" for name, text in files.items()} == expected
-
-    other.tab.evaluate("localStorage.clear()")  # on another computer, with other names perhaps
-    there = Exercise(other.tab, address)
-    names = ["06_relu (1).py", "mine.py"]
-    there.tab.locator("input[type=file]").set_input_files(
-        [{"name": n, "mimeType": "text/x-python", "buffer": n.encode()} for n in names]
-    )
-    there.status.filter(has_text="Taken in: 06_relu, 01_forward. What was there").wait_for()
-    assert there.text.rstrip() == "mine.py"
-    there.code.press("Control+z")
-    assert there.text.rstrip() == STARTER.rstrip()
-    assert Exercise(there.tab, address, "06_relu").text.rstrip() == "06_relu (1).py"
 
 
 def test_answers_from_another_version_of_the_site_are_found(exercise, address):

@@ -75,6 +75,8 @@ def test_what_follows_a_question_is_folded_until_it_is_answered(page):
     assert tab.locator("#at-a-kink").is_hidden()
     tab.locator(".md-nav--secondary a[href='#at-a-kink']").last.click()  # who wants to go there can
     tab.locator("#at-a-kink").wait_for()
+    page("stages/stage1_forward/", folded=True)
+    assert tab.locator("#in-short").is_hidden()
 
 
 def test_each_choice_has_its_own_reply_and_who_does_not_know_gets_a_hint_first(page):

@@ -87,10 +87,9 @@ def test_an_example_that_is_folded_runs_before_those_below(example):
     example(0).write("a = 1")
     folded = example(0).tab.locator(".highlight.run").first
     folded.evaluate(FOLD)
-    try:
-        assert example(1).write("print(a)").run() == "1\n"
-    finally:
-        folded.evaluate(UNFOLD)
+    said = example(1).write("print(a)").run()
+    folded.evaluate(UNFOLD)
+    assert said == "1\n"
 
 
 def test_a_traceback_shows_the_reader_s_lines_and_no_others(example):
@@ -251,9 +250,12 @@ def test_without_a_network_it_says_so_at_once(context, address):
     context.set_offline(False)
 
 
-def test_a_module_that_is_misspelt_is_named(example):
+def test_a_module_that_is_misspelt_or_not_here_has_a_sentence(example):
     said = example(0).write("import mathh").run(until="Ended by ModuleNotFoundError.")
     assert said.endswith("Did you mean math?\n")
+    example(0).editor.click()  # undo the edits
+    said = example(0).write("import matplotlib.pyplot").run(until="matplotlib could not be loaded")
+    assert said.endswith("plot(x, y) draws on this page, without matplotlib.\n")
 
 
 def test_plot_draws_lines_until_the_next_run(example):

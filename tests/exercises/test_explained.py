@@ -75,8 +75,9 @@ def test_an_error_of_numpy_is_translated(row):
     [
         ("if 1:\n\tx = 1\n        y = 2\n", "some lines begin with tabs and others with spaces"),
         ("x = 1 +\u00a02\n", "a no-break space, as web pages have it"),
+        ("x = (1\uff0c 2)\n", "this character only looks like one of Python's"),
     ],
-    ids=["tabs", "no-break space"],
+    ids=["tabs", "no-break space", "Chinese comma"],
 )
 def test_a_file_that_is_no_python_is_explained(source, says):
     with pytest.raises(SyntaxError) as error:

@@ -33,6 +33,7 @@ def wrong_in(part, array=GRID):
         (GRID + SUM, GRID, "off by the same number all along axis 0"),
         (GRID * SUM, GRID, "a factor that is the same all along axis 0"),
         (GRID + np.arange(4.0)[:, None] + 1, GRID, "off by the same number all along axis 1"),
+        (GRID**2, GRID - 1, ""),
         (GRID, GRID, ""),
         (SUM + SUM[::-1], SUM, ""),
         (BOX, GRID, ""),

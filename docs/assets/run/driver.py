@@ -1,5 +1,6 @@
 """Runs the examples of a page, and checks exercises, in the reader's browser (see worker.js)."""
 
+import builtins
 import contextlib
 import difflib
 import importlib
@@ -59,12 +60,14 @@ def run(sources: Sequence[str]) -> tuple[str, str]:
             # The first frame is this function, which is none of the reader's business.
             own, error.__traceback__ = error.__traceback__, None
             traceback.print_exception(error.with_traceback(own.tb_next))
-            missing = error.name if isinstance(error, ModuleNotFoundError) else None
-            if missing and missing not in KNOWN:
-                for near in difflib.get_close_matches(missing, KNOWN, 1):
-                    print(f"Did you mean {near}?")
-                    missing = None
-            return type(error).__name__, missing or ""
+            missing = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+            near = difflib.get_close_matches(missing, KNOWN, 1)
+            if missing == "matplotlib":
+                print("plot(x, y) draws on this page, without matplotlib.")
+            elif near and missing not in KNOWN:
+                print(f"Did you mean {near[0]}?")
+                missing = ""
+            return type(error).__name__, missing
         finally:
             sys.stdout.flush()
             sys.stderr.flush()
@@ -156,6 +159,7 @@ def check(course: str, exercise: str, columns: int, language: str = "en") -> str
     place = str(Path(course, "exercises"))
     if place not in sys.path:
         sys.path.insert(0, place)
+    builtins.plot = plot  # type: ignore[attr-defined]  # it is not shown, and is no mistake
     try:
         # By the checks: what the learner's file raises is told by them.
         return json.dumps(importlib.import_module("in_page").check(exercise, language))

@@ -69,6 +69,7 @@ class Editor {
     this.kept = new Kept(name, this.source);
     this.changed = () => {};
     code.addEventListener("input", () => {
+      if (2 * this.source.length < this.kept.text.length) this.kept.remember(); // most of it is deleted
       this.kept.set({ text: this.source });
       colours.show(code);
       this.number();

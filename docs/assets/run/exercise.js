@@ -74,7 +74,6 @@
 
   const REFUSED =
     "This browser does not keep your work: its storage is full, or forbidden. Download your file before you leave.";
-  const GONE = "Python is gone, with all that was changed in it. The next run starts it anew.";
 
   class Exercise extends Runnable {
     constructor(block, page) {
@@ -141,7 +140,7 @@
     restart() {
       if (this.running) return this.stopped();
       this.page.python.stop();
-      this.status.textContent = say(GONE);
+      this.status.textContent = say("Python is gone, with all that was changed in it. The next run starts it anew.");
       return undefined;
     }
 
@@ -174,7 +173,7 @@
     offer() {
       const { edited, kept } = this.editor;
       this.again.disabled = !edited;
-      this.earlier.hidden = !kept.state.earlier;
+      this.earlier.hidden = !kept.state.earlier?.length;
       this.list();
       this.refused.hidden = !storage.refused.has(kept.key);
       this.refused.textContent = this.refused.hidden ? "" : say(REFUSED);

@@ -26,13 +26,14 @@ const storage = {
     if (storage.refused.has(key) !== before) dispatchEvent(new Event("refused"));
   },
 
-  // Whether all of a record is stored. The text counts most: without the earlier ones it may fit.
+  // Whether all of a record is stored. The text counts most: with fewer earlier ones it may fit.
   takes(key, record) {
-    for (const part of [record, { ...record, earlier: undefined }]) {
+    const { earlier = [] } = record;
+    for (let gone = 0; gone <= earlier.length; gone += 1) {
       try {
         if (empty(record)) localStorage.removeItem(key);
-        else localStorage.setItem(key, JSON.stringify(part));
-        return part === record;
+        else localStorage.setItem(key, JSON.stringify({ ...record, earlier: earlier.slice(gone) }));
+        return !gone;
       } catch {
         // It is full, or forbidden.
       }
@@ -51,7 +52,7 @@ const storage = {
 
 // The browser asks before it leaves a page whose texts are nowhere else.
 addEventListener("beforeunload", (event) => {
-  if ([...storage.refused.values()].some(({ text }) => text)) event.preventDefault();
+  if ([...storage.refused.values()].some(({ text, earlier }) => text || earlier)) event.preventDefault();
 });
 
 // Whether there is nothing of the reader in a record.
@@ -176,7 +177,8 @@ class Kept {
     const stored = this.valid(storage.get(this.key));
     const news = [this.join({ text, written, over, earlier }), this.join(stored)];
     if (!news.includes(true)) return;
-    if (["text", "earlier"].some((part) => JSON.stringify(this.state[part]) !== JSON.stringify(stored[part]))) {
+    const texts = ({ text = null, earlier = [] }) => JSON.stringify([text, earlier]);
+    if (texts(this.state) !== texts(stored)) {
       storage.set(this.key, { ...this.state, hash: this.hash });
     }
     this.heard(this.state.text !== shown);
