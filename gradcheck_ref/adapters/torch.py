@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -335,7 +335,9 @@ class TorchFunction(AtOnce):
 
         Errors that torch raises meanwhile get a note with advice, if there is any.
         """
-        with self._torch.inference_mode(False):
+        torch = self._torch
+        usual = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        with nullcontext() if usual else torch.inference_mode(False):
             try:
                 yield
             except (RuntimeError, TypeError, ValueError) as error:
