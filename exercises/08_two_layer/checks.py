@@ -347,6 +347,7 @@ def check_inputs_are_left_alone(sub):
         network_call(sub, name, HAND, lam=0.2).leaves_its_arguments()
 
 
+@builds_on(check_the_second_layer, check_the_first_layer, check_the_penalty_on_the_way_back)
 @builds_on(check_other_sizes)
 def heldout_other_networks(sub):
     """Scores may be large, a batch may be a single example, and a layer a single unit."""
