@@ -34,8 +34,10 @@ NOT_HERE = re.compile(
     re.MULTILINE,
 )
 WHEELS = "assets/run/"
-# No page judges another checker; and no framework, program or pytest is there to be adapted.
-UNNEEDED = re.compile(r"/(adapters|conversation|oracle|programs)/|^pytest_|/RECORD$")
+# No page judges another checker; no framework, program, terminal or pytest is there.
+UNNEEDED = re.compile(
+    r"/(adapters|conversation|oracle|programs)/|/(__main__|tour)\.py$|^pytest_|/RECORD$"
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

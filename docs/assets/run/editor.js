@@ -69,8 +69,8 @@ class Editor {
     this.kept = new Kept(name, this.source);
     this.changed = () => {};
     code.addEventListener("input", () => {
-      if (2 * this.source.length < this.kept.text.length) this.kept.remember(); // most of it is deleted
-      this.kept.set({ text: this.source });
+      const deleted = 2 * this.source.length < this.kept.text.length; // most of it, so it is kept
+      this.kept.set({ text: this.source, earlier: deleted ? version(this.kept.state) : [] });
       colours.show(code);
       this.number();
       this.changed();
