@@ -1,7 +1,7 @@
 """Which steps are asked next, after those of the pilots.
 
 Along each line until its claims are settled; along many lines in the window that is sharpest for
-all of them; and for a whole at the two rungs where its slopes change least. A choice reads values
+all of them; and for a whole at the rungs where its slopes change least. A choice reads values
 that are known, and returns rungs of the ladder. A single fact, such as the slopes nearest to x or
 the ends of a stair, has steps of its own.
 """
@@ -269,7 +269,7 @@ class Pair(NamedTuple):
 def sharpest_pair(
     rungs: Sequence[int], slopes: Array, off: Array, floor: Array, draws: int, even: bool
 ) -> Pair | None:
-    """Return the two rungs where slopes along a few lines change least; None if none is finite.
+    """Return the rungs where slopes along a few lines change least; None if none is finite.
 
     Parameters
     ----------

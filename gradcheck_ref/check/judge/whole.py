@@ -1,7 +1,7 @@
 """The gradient of an input as a whole: how long its error is, where noise hides single entries.
 
-The mean product of what claim and slope differ by at two steps measures it; see `looks`. A pass
-takes an error that is surely small, and a fail one that is surely large, at three steps.
+The mean product of what claim and slope differ by at two pairs of steps measures it; see `looks`. A
+pass takes an error that is surely small, and a fail one that is surely large, at three steps.
 """
 
 import math
@@ -40,7 +40,7 @@ SIXTEEN_BITS = 2.0**-10
 # nothing.
 FEW, MANY = 10, 40
 
-# Three steps on both sides.
+# The evaluations for a line: three steps on both sides.
 EACH_LINE = 6
 
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
@@ -52,8 +52,9 @@ MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
-# TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
-# an error of ROUNDINGS times the noise of f is refused.
+# TIGHTER-th of what is allowed, or as many roundings of the claim to what it is stored in. A claim
+# that was computed with the precision of f rounds, too: only an error of ROUNDINGS times the noise
+# of f is refused.
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
 # A repair is right if it leaves surely less than this part of the error, squared.
@@ -66,10 +67,13 @@ STAYS = 0.7
 # before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
 # of that of the rung.
 RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
-# Where truncation is what is too large, they are so many rungs closer, again and again.
+
+# Where truncation is more than noise, all lines are measured so many rungs closer to x, again and
+# again. Three lines do not tell how much f bends.
 SHORTER = 2
 
-# The noise of one chord in what the two pairs of steps extrapolate, squared.
+# How much noise of their shorter chord two extrapolated slopes have, squared: 1.62^2 and a part of
+# the longer one's; 1.17^2 and so on. See `Looks.without_bend`.
 IN_PAIRS = np.array([2.8, 1.4])
 
 # In a group, an input with a small effect moves up to so many times farther than others. Without
@@ -204,7 +208,7 @@ class Group:
         else:
             precision = self.question.ask.precision
             dtype = precision * self.question.noise.pilots.size * self.weight
-            coarse = self.level > ROUNDINGS**2 * np.mean(dtype**2)
+            coarse = bool(self.level > ROUNDINGS**2 * np.mean(dtype**2))
             if coarse:
                 self._chosen(sorted(self.at_rungs), even=False)
         if coarse:
@@ -342,7 +346,7 @@ class Group:
         """
         most = self._largest(found) ** 2 * size
         hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
-        least = max(most / TIGHTER**2, self.stored**2 * size)
+        least = max(most / TIGHTER**2, (HIDDEN / 2 * self.stored) ** 2 * size)
         allowed = min(most, max(HIDDEN**2 * hidden, least))
         if allowed < found.error + hidden:
             allowed = max(allowed, self.own_rounding**2 * size)
@@ -350,22 +354,17 @@ class Group:
 
     @cached_property
     def stored(self) -> float:
-        """How far a few roundings to the dtype that claims are stored in may bend them."""
+        """The spacing of the shortest format that the claims fit: half of it is their rounding."""
         matrix, parts = self.question.claims.matrix, [*self.inputs.parts.values()]
         if matrix is None:
             return 0.0
-        return HIDDEN / 2 * max(shortest_spacing(matrix[parts[k].stretch]) for k in self.numbers)
+        return max(shortest_spacing(matrix[parts[k].stretch]) for k in self.numbers)
 
     @cached_property
     def own_rounding(self) -> float:
         """How far rounding may bend the claims, but no more than is allowed in their own digits."""
-        question, found = self.question, 0.0
-        for number, part in enumerate(self.inputs.parts.values()):
-            if number in self.numbers and question.claims.matrix is not None:
-                stored = shortest_spacing(question.claims.matrix[part.stretch])
-                most = allowed_as_a_whole(max(question.ask.precision, stored))
-                found = max(found, min(HIDDEN * question.rounding_of_claims[number], most))
-        return float(found)
+        most = allowed_as_a_whole(max(self.question.ask.precision, self.stored))
+        return min(HIDDEN * float(self.question.rounding_of_claims[self.numbers].max()), most)
 
     @QUIETLY
     def _mistaken(self, found: Square, seen: Looks) -> bool | None:
