@@ -51,3 +51,12 @@ def test_a_limit_is_kept_and_the_number_that_a_report_names_is_enough(name, size
     assert short.evaluations <= most
     named = re.search(r"use max_evaluations=(\d+), which is enough", " ".join(str(short).split()))
     assert check_gradient(f, x, slope, max_evaluations=int(named[1])).verdict == "pass"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_claim_about_noise_that_cannot_be_asked_for_again_is_not_taken_as_right(seed):
+    f = lambda x: np.sum(np.sin(x)) + 1e-8 * hashed(x)  # noqa: E731
+    x = np.random.default_rng(seed).normal(size=3)
+    verdicts = [check_gradient(f, x, c * np.cos(x), max_evaluations=60).verdict for c in (1, 2)]
+    assert verdicts[0] != "fail"
+    assert verdicts[1] == "fail"

@@ -126,7 +126,7 @@ class Blurred:
 
     def fit(self, fixed: Array, free: Array) -> tuple[Any, float]:
         """Fit c by least squares; a right gradient may be off by what is allowed."""
-        slopes = np.array([look.slopes for look in self.looks.at[:2]])
+        slopes = self.looks.slopes[:2]
         there = np.isfinite(slopes)
         ours, theirs = (slopes - fixed)[there], free[there]
         square = float(theirs @ theirs)

@@ -32,7 +32,7 @@ def right_nearest(evidence: Evidence) -> Array:
     """Return which refused claims the slopes nearest to x bear out, (lines, outputs).
 
     Cost: none without noise. Else 10 evaluations for the worst line, and, if its claim is borne
-    out, for each other one. Those that are not affordable are taken as right, too.
+    out, for each other one. After that, those that are not affordable are taken as right, too.
     """
     noise, budget = evidence.question.noise, evidence.question.ask.budget
     loud = (evidence.ruling.verdict == FAIL) & (noise.level > noise.quiet)
@@ -43,14 +43,14 @@ def right_nearest(evidence: Evidence) -> Array:
     lines = np.argsort(-off)[: np.count_nonzero(off)]
     right = np.zeros(loud.shape, bool)
     with budget.apart(NEAREST_COST):
-        right[lines[:1]] = _borne_out(evidence, lines[:1])
+        right[lines[:1]] = _borne_out(evidence, lines[:1], False)
     if (right & loud).any():
-        right[lines[1:]] = _borne_out(evidence, lines[1:])
+        right[lines[1:]] = _borne_out(evidence, lines[1:], True)
     return np.asarray(right & loud)
 
 
-def _borne_out(evidence: Evidence, lines: Array) -> Array:
-    """Return which claims along some lines are the slopes nearest to x, or cannot be asked."""
+def _borne_out(evidence: Evidence, lines: Array, unasked: bool) -> Array:
+    """Return which claims along some lines are the slopes nearest to x; else ``unasked``."""
     table, noise = evidence.table, evidence.question.noise
     some = lines[:, None], NEAREST - table.top
     wanted = np.zeros(table.exists.shape, bool)
@@ -68,4 +68,4 @@ def _borne_out(evidence: Evidence, lines: Array) -> Array:
     close = (error <= np.fmin(BORNE_OUT * np.abs(claimed), room)) & (slopes[:, 1:] != 0)
     best = np.where(np.isfinite(apart), apart, np.inf).argmin(axis=1)[:, None]
     found = np.take_along_axis(close, best, axis=1)[:, 0]
-    return np.asarray(found | ~known.all(axis=1, keepdims=True))
+    return np.where(known.all(axis=1, keepdims=True), found, unasked)

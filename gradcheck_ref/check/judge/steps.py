@@ -1,7 +1,7 @@
 """Which steps are asked next, after those of the pilots.
 
 Along each line until its claims are settled; along many lines in the window that is sharpest for
-all of them; and for a whole at the two rungs where its slopes change least. A choice reads values
+all of them; and for a whole at the rungs where its slopes change least. A choice reads values
 that are known, and returns rungs of the ladder. A single fact, such as the slopes nearest to x or
 the ends of a stair, has steps of its own.
 """
@@ -18,7 +18,7 @@ from gradcheck_ref.check.judge.evidence import KINK_APART, Evidence, axes, refus
 from gradcheck_ref.check.judge.looks import Z
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import clear_jump
-from gradcheck_ref.check.measure.ladder import DOWN, GOLDEN, RATIO, WIDE, steps_at
+from gradcheck_ref.check.measure.ladder import DOWN, RATIO, WIDE, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.pilot import FULL, HIGHEST
 from gradcheck_ref.check.measure.witness import State
@@ -53,7 +53,18 @@ COLLAPSED, LOUDER = 1e3, 100.0
 # The truncation of two slopes is alike: the product of both is so many times the mean square of
 # their change, by the power of the step. Where f has kinks at random places (1), that is an
 # integral over these places.
-SHARED = {4: 1.0, 2: 4.2, 1: 5.0}
+SHARED = {8: 0.2, 4: 1.0, 2: 4.2, 1: 5.0}
+
+# The least power for a smooth f.
+SMOOTH = 4
+
+# Three lines tell truncation to a factor of about CAUTION. Steps that are too long cost more than
+# steps that are too short.
+CAUTION = 4.0
+
+# The noise of a chord in the change from what two steps extrapolate to what the next two do,
+# squared: 1 + 1 / 2.62 if nothing is extrapolated, else 1.62^2 + (2.24 / 1.62)^2 + (0.62 / 2.62)^2.
+IN_CHANGE = 1.4, 4.6
 
 
 # --- line by line ---------------------------------------------------------------------------------
@@ -258,8 +269,10 @@ class Pair(NamedTuple):
 
 
 @QUIETLY
-def sharpest_pair(rungs: Sequence[int], slopes: Array, floor: Array, draws: int) -> Pair | None:
-    """Return the two rungs where slopes along a few lines change least; None if none is finite.
+def sharpest_pair(
+    rungs: Sequence[int], slopes: Array, off: Array, floor: Array, draws: int, even: bool
+) -> Pair | None:
+    """Return the rungs where slopes along a few lines change least; None if none is finite.
 
     Parameters
     ----------
@@ -267,13 +280,18 @@ def sharpest_pair(rungs: Sequence[int], slopes: Array, floor: Array, draws: int)
         The rungs, each one below the one before.
     slopes : ndarray, shape (rungs, lines, columns)
         The slopes, weighted.
+    off : ndarray
+        What claims and slopes differ by: only its change counts. It is that of the slopes, but for
+        what the rounding of the points changes.
     floor : ndarray, shape (rungs - 1,)
         The square that the spacing of values leaves in a slope.
     draws : int
         Of how many slopes the mean product is going to be taken.
+    even : bool
+        Whether each slope is extrapolated from two rungs, or from one.
     """
     steps = steps_at(np.array(rungs))[1:]
-    change = np.mean(np.diff(slopes, axis=0) ** 2, axis=(1, 2)) + floor
+    change = np.mean(np.diff(off, axis=0) ** 2, axis=(1, 2)) + floor
     change = np.where(np.isfinite(change), change, np.inf)
     # A dip between two larger ones is chance: three lines may agree.
     change[1:-1] = np.fmax(change[1:-1], np.fmin(change[:-2], change[2:]))
@@ -285,18 +303,18 @@ def sharpest_pair(rungs: Sequence[int], slopes: Array, floor: Array, draws: int)
     within = np.flatnonzero(risen & still & (change[2:] < change[1:-1] / COLLAPSED))
     known = slice(within[0] + 2 if within.size else None)
     change, steps = change[known], steps[known]
-    noise, bend, power = balance(steps, change)
-    expected = Z / math.sqrt(draws) * noise / steps**2 + SHARED[power] * bend * steps**power
+    noise, bend, power = balance(steps, change, [*SHARED][not even :])
+    expected = Z / math.sqrt(draws) * noise / steps**2
+    expected += (CAUTION if even else 1.0) * SHARED[power] * bend * steps**power
     best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
     if not np.isfinite(change).any():
         return None
-    # The two chords behind a change have the noise of two steps.
-    level, left = noise / (1 + GOLDEN**-2), SHARED[power] * bend * float(steps[best]) ** power
-    return Pair(rungs[best], level, left, power == max(SHARED))
+    level, left = noise / IN_CHANGE[even], SHARED[power] * bend * float(steps[best]) ** power
+    return Pair(rungs[best], level, left, power >= SMOOTH)
 
 
 @QUIETLY
-def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
+def balance(steps: Array, cost: Array, powers: Sequence[int]) -> tuple[float, float, int]:
     """Fit noise and truncation: cost = noise / step^2 + bend x step^power.
 
     The fit has the maximum likelihood for a cost that varies like a mean of squares. The power is 4
@@ -308,12 +326,12 @@ def balance(steps: Array, cost: Array) -> tuple[float, float, int]:
     pairs = (cost[:-1] + cost[1:]) / 2 if cost.size > 1 else cost
     known &= (cost <= LOUDER * pairs.min()) | (np.arange(cost.size) < pairs.argmin())
     if not known.any():
-        return 0.0, 0.0, 4
+        return 0.0, 0.0, 8
     steps, cost = steps[known], cost[known]
     factors = np.append(0.0, 2.0 ** np.arange(-20, 3, 0.25))
     noise = factors[:, None, None] * (cost * steps**2).min()
-    best = math.inf, 0.0, 0.0, 4
-    for power in (4, 2, 1):
+    best = math.inf, 0.0, 0.0, 8
+    for power in powers:
         bend = factors[None, :, None] * (cost / steps**power).min()
         expected = noise / steps**2 + bend * steps**power
         unlikely = np.sum(cost / expected + np.log(expected), axis=2)

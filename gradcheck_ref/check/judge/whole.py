@@ -1,7 +1,7 @@
 """The gradient of an input as a whole: how long its error is, where noise hides single entries.
 
-The mean product of what claim and slope differ by at two steps measures it; see `looks`. A pass
-takes an error that is surely small, and a fail one that is surely large, at three steps.
+The mean product of what claim and slope differ by at two pairs of steps measures it; see `looks`. A
+pass takes an error that is surely small, and a fail one that is surely large, at three steps.
 """
 
 import math
@@ -16,7 +16,7 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
 from gradcheck_ref.check.decimals import shortest_spacing
 from gradcheck_ref.check.draws import seed_of
-from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z
+from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.steps import sharpest_pair
@@ -40,17 +40,21 @@ SIXTEEN_BITS = 2.0**-10
 # nothing.
 FEW, MANY = 10, 40
 
+# The evaluations for a line: three steps on both sides.
+EACH_LINE = 6
+
 # Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
-# those of the first lines, and 4 for each line.
-MOST, LEAST = 2000, 90 + 4 * MANY
+# those of the first lines, and those for each line.
+MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
 ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 
 # A pass must be closer where noise allows: within this many times the error that noise hides, or a
-# TIGHTER-th of what is allowed. A claim that was computed with the precision of f rounds, too: only
-# an error of ROUNDINGS times the noise of f is refused.
+# TIGHTER-th of what is allowed, or as many roundings of the claim to what it is stored in. A claim
+# that was computed with the precision of f rounds, too: only an error of ROUNDINGS times the noise
+# of f is refused.
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
 # A repair is right if it leaves surely less than this part of the error, squared.
@@ -63,6 +67,18 @@ STAYS = 0.7
 # before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
 # of that of the rung.
 RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
+
+# Where truncation is more than noise, all lines are measured so many rungs closer to x, again and
+# again. Three lines do not tell how much f bends.
+SHORTER = 2
+
+# How much noise of their shorter chord two extrapolated slopes have, squared: 1.62^2 and a part of
+# the longer one's; 1.17^2 and so on. See `Looks.without_bend`.
+IN_PAIRS = np.array([2.8, 1.4])
+
+# In a group, an input with a small effect moves up to so many times farther than others. Without
+# that, it hides beside them.
+FARTHEST = 8.0
 
 # Longer rungs, up to ten units, are for an input with a small effect beside the noise of f: rung by
 # rung, as long as slopes change by less than this part, squared. Rungs below the spacing of x are
@@ -105,20 +121,38 @@ class Group:
         Which coordinates move.
     effects : ndarray, shape (inputs, columns), optional
         If they are those of inputs that are judged one by one: the squared effects of their claims.
+    factors : ndarray, shape (all inputs,), optional
+        How many times farther the entries of each input move.
+    larger : Group, optional
+        One that these inputs belong to: it knows the noise of f.
+    effect : float
+        That of all claims, squared.
     """
 
-    def __init__(self, question: Question, moves: Array, effects: Array | None = None) -> None:
+    def __init__(
+        self,
+        question: Question,
+        moves: Array,
+        effects: Array | None = None,
+        factors: Array | None = None,
+        larger: "Group | None" = None,
+        effect: float = 0.0,
+    ) -> None:
         self.question, self.inputs = question, question.ask.inputs
         start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
         self.seed = seed_of(question.seed, "whole", start, stop)
-        self.rng = np.random.default_rng(self.seed)
         self.numbers = np.unique(self.inputs.numbers_of(np.flatnonzero(moves)))
         packed = np.packbits(moves)
-        self.line = Dithered(self.inputs, start, stop, self.seed, packed, rounds=False)
+        self.line = Dithered(
+            self.inputs, start, stop, self.seed, packed, rounds=False, factors=factors
+        )
         self.groups, self.lines = output_groups(question), list[Dithered]()
+        rng = np.random.default_rng(self.seed)
+        self.multiples = rng.uniform(*FACTORS, 4 * MANY)  # of a step, by line
         self.at_rungs: dict[int, Look] = {}
         self.weight = np.ones(question.ask.here.size)
         self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
+        self.larger, self.effect = larger, effect
         self.measurable = question.ask.budget.left >= LEAST and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
@@ -131,15 +165,15 @@ class Group:
         before = self.at_rungs.get(rung)
         have = len(before.steps) if before else 0
         if have < count:
-            new = self._measured(self.lines[have:count], rung)
+            steps = float(steps_at(np.array(rung))) * self.multiples[have:count]
+            new = self._measured(self.lines[have:count], steps)
             both = zip(before, new, strict=True) if before else [[one] for one in new]
             self.at_rungs[rung] = Look(*[np.concatenate(one) for one in both])
         return Look(*[one[:count] for one in self.at_rungs[rung]])
 
-    def _measured(self, lines: Sequence[Dithered], rung: int) -> Look:
+    def _measured(self, lines: Sequence[Dithered], steps: Array) -> Look:
         """Measure a chord along each of some lines."""
         ask, found = self.question.ask, []
-        steps = float(steps_at(np.array(rung))) * self.rng.uniform(*FACTORS, len(lines))
         each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size))
         pairs = list(zip(lines, steps.tolist(), strict=True))
         for start in range(0, len(lines), each):
@@ -168,9 +202,16 @@ class Group:
             self.line = replace(self.line, in_proportion=True)
             if not self._tried():
                 return False
-        precision = self.question.ask.precision
-        dtype = precision * self.question.noise.pilots.size * self.weight
-        if self.level > ROUNDINGS**2 * np.mean(dtype**2):
+        if larger := self.larger:
+            self.level = larger.level * float(np.mean(self.weight**2) / np.mean(larger.weight**2))
+            coarse = larger.line.rounds
+        else:
+            precision = self.question.ask.precision
+            dtype = precision * self.question.noise.pilots.size * self.weight
+            coarse = bool(self.level > ROUNDINGS**2 * np.mean(dtype**2))
+            if coarse:
+                self._chosen(sorted(self.at_rungs), even=False)
+        if coarse:
             self.line, self.lines, self.at_rungs = replace(self.line, rounds=True), [], {}
             # Coarse points are not quite on both sides of x, which curves show at long steps.
             self.first = max(self.first, RUNGS[0])
@@ -180,22 +221,40 @@ class Group:
     def _tried(self) -> bool:
         """Measure the first lines at all rungs, and choose; tell if some slopes are finite."""
         self.lines, self.at_rungs = [], {}
-        rungs = self._useful_rungs()
-        slopes = np.array([self.at(rung, FIRST).slopes for rung in rungs])
+        return self._chosen(
+            self._useful_rungs(), even=not (self.larger and self.larger.line.rounds)
+        )
+
+    def _chosen(self, rungs: Sequence[int], even: bool) -> bool:
+        """Choose the rungs where slopes change least, if truncation is even or not."""
+        looks = [self.at(rung, FIRST) for rung in rungs]
+        slopes = np.array([look.slopes for look in looks])
         largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
         moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
         self.weight = output_weights(moved) / largest
-        floor = self._floor(steps_at(np.array(rungs))[1:, None]).mean(axis=1)
-        pair = sharpest_pair(rungs, slopes * self.weight, floor, MANY * self.weight.size)
+        squares = np.array([look.steps for look in looks])[..., None] ** 2
+        off = np.array([look.claimed for look in looks]) - slopes
+        slopes, off = (
+            one[1:] - even * np.diff(one, axis=0) * squares[1:] / np.diff(squares, axis=0)
+            for one in (slopes * self.weight, off * self.weight)
+        )
+        floor = self._floor(steps_at(np.array(rungs))[2:, None]).mean(axis=1)
+        draws = MANY * self.weight.size
+        pair = sharpest_pair(rungs[1:], slopes, off, floor, draws, even)
         if pair:
             self.first, self.level, self.bend, self.smooth = pair
+            self.first -= 1
         return pair is not None
 
     @QUIETLY
     def _useful_rungs(self) -> list[int]:
         """Return the rungs, and longer ones as long as slopes along the first lines are alike."""
-        rungs = [k for k in RUNGS if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
-        while rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
+        wanted: Sequence[int] = RUNGS
+        if self.larger and self.effect > 0:
+            last = self._last(self.larger)
+            wanted = range(last - FEWEST_RUNGS, last + 1)
+        rungs = [k for k in wanted if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
+        while rungs and rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
             one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])
             size = np.nan_to_num(np.fmax(np.abs(one), np.abs(other))).max(axis=0)
             change, both = np.mean(((one - other) / size) ** 2), np.mean(one * other / size**2)
@@ -204,6 +263,14 @@ class Group:
             rungs = [rungs[0] - 1, *rungs]
         return rungs
 
+    def _last(self, larger: "Group") -> int:
+        """Return the last rung where noise leaves room to judge an effect, squared."""
+        room = (allowed_as_a_whole(self.question.ask.precision) / HIDDEN) ** 2 * self.effect
+        noise = larger.level / float(np.mean(larger.weight**2))
+        square = max(Z * noise / math.sqrt(MANY * self.weight.size) / room, SHORT**2)
+        most = min(RUNGS[-1], max(rung_at(self.inputs.eps), FEWEST_RUNGS))
+        return min(max(rung_at(math.sqrt(square)) + 2, LONGEST + FEWEST_RUNGS), most)
+
     def _floor(self, steps: Array) -> Array:
         """Return the mean square that the spacing of the values leaves in a slope, by column."""
         return np.asarray((self.question.noise.spacing * self.weight / steps) ** 2 / 24)
@@ -211,37 +278,61 @@ class Group:
     def seen(self, count: int, *shorter: int) -> Looks:
         """Return the first lines at the chosen rungs, and at a shorter one if that is wanted."""
         looks = list[Look]()
-        for rung in (self.first, self.first + 1, *shorter):
+        for rung in (self.first, self.first + 1, self.first + 2, *shorter):
             look = self.at(rung, count)
             claimed, slopes, middles = (one * self.weight for one in look[:3])
             looks.append(Look(claimed, slopes, middles, look.steps))
-        floor = self._floor(steps_at(np.array(self.first + 1)))
+        floor = self._floor(steps_at(np.array(self.first + 2)))
         upstreams = self.question.ask.upstreams
-        return Looks(self.lines[:count], looks, self.weight, floor, self.groups, upstreams)
+        even = not self.line.rounds
+        return Looks(self.lines[:count], looks, self.weight, floor, self.groups, upstreams, even)
 
     # --- the verdict ------------------------------------------------------------------------------
 
     def judge(self) -> list[Whole] | None:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
         found, alone = None, self.effects is None
-        counts = FEW, MANY, 2 * MANY, 4 * MANY
-        for count in counts[: 4 if alone else 3] if self.measurable else ():
-            if 4 * (count - len(self.lines)) > self.question.ask.budget.left:
-                break
-            seen = self.seen(count)
-            squares = [seen.square(columns) for columns in seen.groups]
-            mistaken = [self._mistaken(one, seen) for one in squares]
-            if True in mistaken:
-                if alone and count == FEW and self._hides_repairs(squares, seen):
-                    self.seen(2 * FEW)
-                return [self._whole(squares, mistaken, seen)] if alone else None
-            each = [None] if self.effects is None else self.effects
-            found = [self._whole(squares, mistaken, seen, effects) for effects in each]
-            if count >= MANY and any(one.code == PASS for one in found):
-                break
-            if False in mistaken:
-                break  # more lines would show the same
+        counts = (FEW, MANY, 2 * MANY, 4 * MANY)[: 4 if alone else 3] if self.measurable else ()
+        for count in counts:
+            shortened = True
+            while shortened:
+                if EACH_LINE * (count - len(self.lines)) > self.question.ask.budget.left:
+                    return found
+                seen = self.seen(count)
+                squares = [seen.square(columns) for columns in seen.groups]
+                mistaken = [self._mistaken(one, seen) for one in squares]
+                if True in mistaken:
+                    if alone and count == FEW and self._hides_repairs(squares, seen):
+                        self.seen(2 * FEW)
+                    return [self._whole(squares, mistaken, seen)] if alone else None
+                each = [None] if self.effects is None else self.effects
+                found = [self._whole(squares, mistaken, seen, effects) for effects in each]
+                left = [_may_pass(one, counts[-1]) for one in found if one.code != PASS]
+                if count >= MANY and not left:
+                    return found
+                hopeful = np.mean(left or [True]) >= 1 / 2
+                some = count >= MANY and len(left) < len(found)
+                shortened = not hopeful and not some and self._shortened(squares, count)
+            if False in mistaken or not (alone or hopeful):
+                break  # more lines would show the same, or smaller groups may tell
         return found
+
+    def _shortened(self, squares: Sequence[Square], count: int) -> bool:
+        """Choose shorter steps if an error that noise does not explain is surely less there.
+
+        Cost: 4 to 6 evaluations for each line, if there is such an error.
+        """
+        bent = [one for one in squares if one.error > one.doubt()]
+        if not bent or EACH_LINE * count > self.question.ask.budget.left:
+            return False
+        self.first += SHORTER
+        seen = self.seen(count)
+        closer = [seen.square(one.columns) for one in bent]
+        both = zip(bent, closer, strict=True)
+        if not any(new.error + new.doubt() < STAYS * old.error for old, new in both):
+            self.first -= SHORTER
+            return False
+        return True
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
@@ -255,21 +346,25 @@ class Group:
         """
         most = self._largest(found) ** 2 * size
         hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
-        allowed = min(most, max(HIDDEN**2 * hidden, most / TIGHTER**2))
+        least = max(most / TIGHTER**2, (HIDDEN / 2 * self.stored) ** 2 * size)
+        allowed = min(most, max(HIDDEN**2 * hidden, least))
         if allowed < found.error + hidden:
             allowed = max(allowed, self.own_rounding**2 * size)
         return allowed
 
     @cached_property
+    def stored(self) -> float:
+        """The spacing of the shortest format that the claims fit: half of it is their rounding."""
+        matrix, parts = self.question.claims.matrix, [*self.inputs.parts.values()]
+        if matrix is None:
+            return 0.0
+        return max(shortest_spacing(matrix[parts[k].stretch]) for k in self.numbers)
+
+    @cached_property
     def own_rounding(self) -> float:
         """How far rounding may bend the claims, but no more than is allowed in their own digits."""
-        question, found = self.question, 0.0
-        for number, part in enumerate(self.inputs.parts.values()):
-            if number in self.numbers and question.claims.matrix is not None:
-                stored = shortest_spacing(question.claims.matrix[part.stretch])
-                most = allowed_as_a_whole(max(question.ask.precision, stored))
-                found = max(found, min(HIDDEN * question.rounding_of_claims[number], most))
-        return float(found)
+        most = allowed_as_a_whole(max(self.question.ask.precision, self.stored))
+        return min(HIDDEN * float(self.question.rounding_of_claims[self.numbers].max()), most)
 
     @QUIETLY
     def _mistaken(self, found: Square, seen: Looks) -> bool | None:
@@ -303,12 +398,12 @@ class Group:
     def _third(self, found: Square) -> int:
         """Return the shortest rung where noise does not hide this error, to show if it stays."""
         shortest = max(math.sqrt(16 * self.level / found.error), 2 * self.inputs.eps)
-        return max(self.first + 1 + CLOSER, min(rung_at(shortest), CLOSEST))
+        return max(self.first + 2 + CLOSER, min(rung_at(shortest), CLOSEST))
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
         low, _ = seen.quantiles
-        left = [(one, REPAIRED * one.error) for one in squares]
+        left = [(one, REPAIRED * min(one.error, one.slopes)) for one in squares]
         return any(one.doubt(square) > low * square for one, square in left)
 
     @QUIETLY
@@ -319,8 +414,8 @@ class Group:
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            steps = steps_at(max(self.first, RUNGS[0]) + np.arange(2))
-            level = max(self.level, 2 * found.noise / float(np.sum(steps**-2.0)))
+            steps = steps_at(max(self.first, RUNGS[0]) + np.arange(1, 3))
+            level = max(self.level, 2 * found.noise / float(np.sum(IN_PAIRS / steps**2)))
             high = level > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.at_rungs.values()):
                 return False
@@ -339,8 +434,9 @@ class Group:
         where f has a kink at x. Jumps of several kinks may cancel in the mean of all lines, but
         hardly along each: there the product of two steps shows them without their noise.
         """
-        middles, steps = list[Array](), np.array([look.steps for look in seen.at])  # (3, lines)
-        for look in seen.at:
+        looks = [seen.at[0], *seen.at[-2:]]
+        middles, steps = list[Array](), np.array([look.steps for look in looks])  # (3, lines)
+        for look in looks:
             lines = zip(seen.lines, look.steps.tolist(), strict=True)
             claimed = np.array([self._claimed_between(line, t) for line, t in lines]) * self.weight
             middles.append((look.middles - claimed)[:, columns])
@@ -379,9 +475,10 @@ class Group:
             size = one.size if effects is None else float(np.mean(effects[one.columns]))
             allowed = self._allowed(one, size, count)
             error, limit = max(one.error, 0.0), one.limit(low)
+            bend = min(self.bend, error + one.doubt())
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
             each = whole_of(
-                (error, error + math.hypot(one.spread, self.bend), limit, one.proved),
+                (error, error + math.hypot(one.spread, bend), limit, one.proved),
                 size,
                 allowed=ratio_of(allowed, size),
                 code=FAIL if fails else PASS if passes else UNSURE,
@@ -483,6 +580,7 @@ def judge_inputs(
     if order and effects is not None:
         by_effect = np.nan_to_num(effects.sum(axis=1))
         todo = [sorted(order, key=lambda number: -by_effect[number])]
+    larger: Group | None = None
     found, seen = dict[int, Whole](), dict[int, Looks]()
     with question.ask.budget.apart(MOST):
         while todo:
@@ -490,8 +588,14 @@ def judge_inputs(
             moves = np.zeros(inputs.size, bool)
             for number in group:
                 moves[parts[number].stretch] = True
-            ours = effects[group] if effects is not None and len(group) > 1 else None
-            together = Group(question, moves, ours)
+            ours = factors = None
+            effect = 0.0 if effects is None else float(effects[group].mean(axis=1).min())
+            if effects is not None and len(group) > 1:
+                factors = _alike(effects, group)
+                ours = effects[group] * factors[group, None] ** 2
+                effect = float(ours.mean(axis=1).min())
+            together = Group(question, moves, ours, factors, larger, effect)
+            larger = larger or (together if together.measurable else None)
             for number, one in zip(group, together.judge() or (), strict=False):
                 if one.code == PASS or len(group) == 1:
                     found[number] = replace(one, **named(question, parts[number]))
@@ -504,6 +608,21 @@ def judge_inputs(
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen
+
+
+@QUIETLY
+def _alike(effects: Array, group: Sequence[int]) -> Array:
+    """Return how much farther each input moves, so that all inputs of a group move f alike."""
+    sizes = np.sqrt(effects.sum(axis=1))
+    factors = np.nan_to_num(sizes[group].max() / sizes, nan=1.0, posinf=FARTHEST)
+    return np.asarray(2.0 ** np.rint(np.log2(np.clip(factors, 1.0, FARTHEST))))
+
+
+def _may_pass(one: Whole, lines: int) -> bool:
+    """Whether so many lines would make an input pass, with the same error and less doubt."""
+    (low, _), (most, _) = quantiles(one.lines, one.upstreams), quantiles(lines, one.upstreams)
+    doubt = low * one.limit**2 - one.error**2
+    return one.error**2 + doubt * math.sqrt(one.lines / lines) <= most * one.allowed**2
 
 
 def unknown(question: Question, part: Part) -> Whole:

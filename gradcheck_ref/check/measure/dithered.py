@@ -39,6 +39,7 @@ class Dithered(Line):
     """
 
     rounds: bool = True  # whether points are rounded to few bits, not only to the dtype of x
+    factors: Array | None = None  # how many times farther the entries of each input move
     _kept: dict[float, list[tuple[slice, Array]]] = field(default_factory=dict, init=False)
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
@@ -65,6 +66,8 @@ class Dithered(Line):
         for start, stop, direction in self.pieces():
             x = self.inputs.x[start:stop]
             length = lengths.uniform(SHORTEST * SCALE, LONGEST * SCALE, x.size)
+            if self.factors is not None:
+                length *= self.factors[self.inputs.numbers_of(np.arange(start, stop))]
             there = x + t * direction * length
             spacing = powers_of_two(np.abs(there)) * max(wanted, self.inputs.eps)
             rounded = np.floor(there / spacing + dither.random(x.size)) * spacing
