@@ -67,7 +67,7 @@ def layer_norm() -> Case:
         .bug("gamma-forgotten", "The upstream is not multiplied by gamma on its way to x.")
         .wrong(
             "term-dropped",
-            "unknown",
+            "inner-factor",
             lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
         )
         .bug(

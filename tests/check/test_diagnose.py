@@ -211,7 +211,7 @@ ARRAY = {
         (lambda a, b: np.sum(a**2 * np.exp(b) + 2 * b), (V, V[::-1]),
          lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(b) + 2))),
         lambda u, a, b: (u * 2 * a * np.exp(b), u * (a**2 * np.exp(0.8 * b) + 2)),
-        "b", "single-entries", "only b is wrong, of 2 inputs, at every entry, by factors from"),
+        "b", "local-derivative", "only b is wrong, of 2 inputs, at every entry, by factors from"),
     "another-input": (
         TWO, lambda u, a, b: (u * 3 * b**2,) * 2, "a", "swapped", "it is the gradient of b"),
     "in-the-place-of-another-input": (

@@ -162,14 +162,17 @@ def _silent_outputs(block: Block) -> str:
 def one_input(block: Block) -> Iterator[Guess]:
     """Find the only wrong input of several: a number, or one that is off smoothly everywhere."""
     said, ask = f"only {block.name} is wrong, of {len(block.beside) + 1} inputs", _or_is_f(block)
+    if not ask:
+        return
+    kind = "single-entries"
     if block.entries > 1:
-        ratios = block.claim[block.fails] / block.numeric[block.fails]
-        if np.iscomplexobj(ratios) or not 0 < ratios.max() <= ALIKE * ratios.min():
+        kind, ratios = "local-derivative", block.claim[block.fails] / block.numeric[block.fails]
+        if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all():
+            return
+        if not 0 < ratios.max() <= ALIKE * ratios.min():
             return
         said += f", at every entry, {_by_factors(ratios)}"
-    if ask:
-        advice = f"is a term of f with {block.name} missing, or counted twice?"
-        yield Guess("single-entries", said, advice + ask)
+    yield Guess(kind, said, f"is a term of f with {block.name} missing, or counted twice?{ask}")
 
 
 def _or_is_f(block: Block) -> str:

@@ -1,5 +1,6 @@
 """Mistakes in the numbers: a factor, a term, a conjugate; each number is in its own place."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -97,7 +98,8 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
     for other, (there, _) in wrong.others.items():
         if there.size and _spreads(there.shape, wrong.shape):
             inner.append((np.broadcast_to(there, wrong.shape)[..., None], other))
-        if there.size > 1 and wrong.outputs and _spreads(there.shape, wrong.outputs):
+        real = math.prod(wrong.outputs) == wrong.values.shape[-1]  # a complex output has two parts
+        if there.size > 1 and wrong.outputs and real and _spreads(there.shape, wrong.outputs):
             inner.append((np.broadcast_to(there, wrong.outputs).reshape(-1), other))
     for factors, said in inner:
         if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
