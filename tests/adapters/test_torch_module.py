@@ -431,6 +431,10 @@ TRAINED = {
     "perceptron": lambda factor: (
         Classifier(nn.Sequential(nn.Linear(16, 32), nn.GELU()), 32, factor=factor),
         torch.randn(16, 16)),
+    "deep": lambda factor: (
+        Classifier(nn.Sequential(nn.Linear(16, 32), nn.SiLU(), nn.Linear(32, 32), nn.SiLU(),
+                                 nn.Linear(32, 16), nn.SiLU()), 16, factor=factor),
+        torch.randn(16, 16)),
     "embedding": lambda factor: (
         Classifier(nn.Embedding(12, 8), 8, factor=factor), torch.randint(0, 12, (10,))),
 }  # fmt: skip

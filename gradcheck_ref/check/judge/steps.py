@@ -281,8 +281,8 @@ def sharpest_pair(
     slopes : ndarray, shape (rungs, lines, columns)
         The slopes, weighted.
     off : ndarray
-        What claims and slopes differ by: only its change counts. It is that of the slopes, but for
-        what the rounding of the points changes.
+        The claims there, minus the slopes. Only their change counts: it is that of the slopes, but
+        without what the rounding of points changes.
     floor : ndarray, shape (rungs - 1,)
         The square that the spacing of values leaves in a slope.
     draws : int

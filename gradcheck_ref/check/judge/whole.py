@@ -72,8 +72,8 @@ RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
 # again. Three lines do not tell how much f bends.
 SHORTER = 2
 
-# How much noise of their shorter chord two extrapolated slopes have, squared: 1.62^2 and a part of
-# the longer one's; 1.17^2 and so on. See `Looks.without_bend`.
+# How much noise of their shorter chord two extrapolated slopes have, squared: 1.62^2 and 1.17^2,
+# and what the longest adds. See `Looks.without_bend`.
 IN_PAIRS = np.array([2.8, 1.4])
 
 # In a group, an input with a small effect moves up to so many times farther than others. Without
@@ -110,8 +110,8 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
 class Group:
     """Some inputs, or entries, measured together along dithered lines.
 
-    The first lines are measured at all rungs, and their slopes choose the pair where they change
-    least, before a claim is seen.
+    The first lines are measured at all rungs, and choose those where slopes change least. How far
+    they are from the claims does not count.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class Group:
     larger : Group, optional
         One that these inputs belong to: it knows the noise of f.
     effect : float
-        That of all claims, squared.
+        The smallest effect of the claims for an input, squared.
     """
 
     def __init__(
