@@ -50,3 +50,11 @@ class Budget:
         yield
         if not self.limited:
             self.most = before + self.progress.done - spent
+
+    @contextmanager
+    def kept(self, few: int) -> Iterator[None]:
+        """Keep a few evaluations of a limit for a later question."""
+        few *= self.limited
+        self.most -= few
+        yield
+        self.most += few

@@ -79,10 +79,12 @@ def explore(question: Question) -> Findings:
     ask.try_many(Line(ask.inputs, 0, 1))  # now, so that its evaluations count before the rest
     if not np.isfinite(ask.here).all():  # no line has a slope there
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
-    question.noise.fly(size <= ALL_AXES)
-    if size <= min(ALL_AXES, question.affordable):
-        return Findings(settled(axes(question, np.arange(size))))
-    return _together(beside_claims(question))
+    noise = question.noise
+    noise.fly(size <= ALL_AXES)
+    with ask.budget.kept(NEAREST_COST * bool((noise.level > noise.quiet).any())):
+        if size <= min(ALL_AXES, question.affordable):
+            return Findings(settled(axes(question, np.arange(size))))
+        return _together(beside_claims(question))
 
 
 def _together(question: Question) -> Findings:
