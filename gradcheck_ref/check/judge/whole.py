@@ -214,7 +214,7 @@ class Group:
         if coarse:
             self.line, self.lines, self.at_rungs = replace(self.line, rounds=True), [], {}
             # Coarse points are not quite on both sides of x, which curves show at long steps.
-            self.first = max(self.first, RUNGS[0])
+            self.first = max(self.first, RUNGS[0] - 1)
         return True
 
     @QUIETLY
