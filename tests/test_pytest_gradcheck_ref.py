@@ -306,8 +306,8 @@ def test_the_example_on_the_page_is_run_and_finds_its_mistake(wrong, run):
         next(fence["source"] for fence in FENCE.finditer(page) if fence["language"] == language)
         for language in ("python", "console")
     )
-    assert "np.sum(y * tangent" in source
-    result = run(source.replace("np.sum(y * tangent", "np.sum(tangent") if wrong else source)
+    assert "np.sum(upstream * y" in source
+    result = run(source.replace("np.sum(upstream * y", "np.sum(upstream") if wrong else source)
     # Of one entry the softmax is 1, and its derivative 0 either way; of none there is nothing.
     result.assert_outcomes(**({"failed": 6, "passed": 4} if wrong else {"passed": 10}))
     if not wrong:

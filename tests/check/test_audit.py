@@ -252,5 +252,5 @@ def test_a_row_of_the_table_is_complete():
 
 def test_a_planted_mistake_is_explained_on_the_page():
     page = (Path(__file__).parents[2] / "docs/check/audit.md").read_text(encoding="utf-8")
-    table = page.split("## The mistakes")[1].split("## ")[0]
-    assert [mistake.planted for mistake in MADE if mistake.planted not in table] == []
+    listed = " ".join(page.split("## The mistakes")[1].split("## ")[0].split())
+    assert [mistake.planted for mistake in MADE if mistake.planted not in listed] == []

@@ -11,9 +11,9 @@ from report_cases import REPORTS, X, rough, words
 
 from gradcheck_ref.check import check_gradient, check_vjp
 
-# The page has a section for each reason.
-PAGE = Path(__file__).parents[2] / "docs" / "check" / "unsure.md"
-SECTIONS = re.findall(r"^## `(.+)`$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+# The page has a row for each reason.
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "kinds.md"
+SECTIONS = re.findall(r"^\| `(.+)`{ #unsure-", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 # A report for each reason; most have its name.
 REASONS = {section: section for section in SECTIONS} | {"precision": "lines, six digits"}

@@ -187,7 +187,7 @@ def fly(
         found = _read(eps, steps, flight)
         if not found.quiet:
             found, steps = _read(eps, own, flight), own
-        if flight.top and found.costs.min(initial=np.inf) > SEEN and not found.stairs.any():
+        if flight.top and not found.sees and not found.stairs.any():
             top, steps = flight.top, flight.steps
             found = _read(eps, steps, flight)
         levels, costs, values = found.noise, found.costs, found.values
@@ -239,6 +239,7 @@ class _Reading(NamedTuple):
     noise: Array  # (rungs, outputs)
     stairs: Array  # (outputs,)
     costs: Array  # (windows,)
+    sees: bool  # whether one of them shows the slopes of all outputs that change
     smooth: bool  # whether there is hardly any noise but rounding
 
 
@@ -275,7 +276,8 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
         meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
         noise[k] = np.where(meets, np.fmax(noise[k], noise[k - 1]), noise[k])
     smooth = bool((noise <= PLATEAU * floor).all())
-    return _Reading(values, quiet, noise, stairs, _costs(steps, values, noise, slopes), smooth)
+    costs = _costs(steps, values, noise, slopes)
+    return _Reading(values, quiet, noise, stairs, *costs, smooth)
 
 
 def _plateaus(floor: Array, steps: Array, values: Array, misfit: Array) -> tuple[Array, Array]:
@@ -330,8 +332,11 @@ def _slope(steps: Array, values: Array, noise: Array, best: int) -> tuple[Array,
     return slopes[0], np.abs(slopes[0] - slopes[1]) + IN_ONE_SIDED * noise[best] / steps[best]
 
 
-def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
-    """Return what noise and truncation are of the slope, for the worst output, by window."""
+def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> tuple[Array, bool]:
+    """Return what noise and truncation are of the slope, for the worst output, by window.
+
+    And whether they are little in one of them, for all outputs that change.
+    """
     change = np.abs(np.diff(slopes, axis=0))
     last = len(steps) - (3 if len(steps) == BRIEF else 5)  # windows that shorter ones can bear out
     rounding = IN_WINDOW * noise[:last] / steps[:last, None]
@@ -351,9 +356,11 @@ def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> Array:
     flat = (values[:last] == 0) & (values[1 : last + 1] == 0) & (values[2 : last + 2] == 0)
     moves = (values != 0).any(axis=0)
     cost = np.where(flat & moves, np.inf, cost)
+    worst = cost / np.fmax(steep, 1e-300)
+    worst = np.where(np.isnan(worst), np.inf, worst)
     # An output that never changes, like the maximum after scaling to [0, 1], tells nothing.
-    worst = (cost / np.fmax(steep, 1e-300))[:, moves | ~moves.any()]
-    return np.asarray(np.where(np.isnan(worst), np.inf, worst).max(axis=1, initial=0.0))
+    sees = bool(moves.any() and worst[:, moves].max(axis=1).min(initial=np.inf) <= SEEN)
+    return worst.max(axis=1, initial=0.0), sees
 
 
 def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: Array) -> float:
