@@ -167,7 +167,7 @@ def one_input(block: Block) -> Iterator[Guess]:
     kind = "single-entries"
     if block.entries > 1:
         kind, ratios = "local-derivative", block.claim[block.fails] / block.numeric[block.fails]
-        if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).all():
+        if np.iscomplexobj(ratios) or not (np.abs(ratios - 1) > NEARLY).any():
             return
         if not 0 < ratios.max() <= ALIKE * ratios.min():
             return

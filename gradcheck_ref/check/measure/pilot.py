@@ -359,8 +359,8 @@ def _costs(steps: Array, values: Array, noise: Array, slopes: Array) -> tuple[Ar
     worst = cost / np.fmax(steep, 1e-300)
     worst = np.where(np.isnan(worst), np.inf, worst)
     # An output that never changes, like the maximum after scaling to [0, 1], tells nothing.
-    sees = bool(moves.any() and worst[:, moves].max(axis=1).min(initial=np.inf) <= SEEN)
-    return worst.max(axis=1, initial=0.0), sees
+    shown = worst[:, moves | ~moves.any()].max(axis=1, initial=0.0)
+    return worst.max(axis=1, initial=0.0), bool(shown.min(initial=np.inf) <= SEEN)
 
 
 def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: Array) -> float:
