@@ -6,18 +6,16 @@
 import ast
 import io
 import re
-import tempfile
 import textwrap
 import zipfile
 from html import escape
-from pathlib import Path
 from typing import Any
 
-from hatchling.builders.wheel import WheelBuilder
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
+from package import built
 
 # Run is for the same fences that the tests run (see conftest.py): Python code, without included
 # files. A browser has no frameworks and no programs, and its package has no vectors, so fences that
@@ -36,21 +34,22 @@ NOT_HERE = re.compile(
 WHEELS = "assets/run/"
 # No page judges another checker; no framework, program, terminal or pytest is there.
 UNNEEDED = re.compile(
-    r"/(adapters|conversation|oracle|programs)/|/(__main__|tour)\.py$|^pytest_|/RECORD$"
+    r"/(adapters|conversation|oracle|programs)/|/(__main__|tour|zoo/company)\.py$|^pytest_|/RECORD$"
 )
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site: the wheel that users install, without what pages do not need."""
-    with tempfile.TemporaryDirectory() as folder, io.BytesIO() as content:
-        root = str(Path(config.config_file_path).parent)
-        (path,) = WheelBuilder(root).build(directory=folder, versions=["standard"])
-        with zipfile.ZipFile(path) as wheel, zipfile.ZipFile(content, "w") as smaller:
-            for file in wheel.infolist():
-                if not UNNEEDED.search(file.filename):
-                    smaller.writestr(file, wheel.read(file), compresslevel=9)
-        name = WHEELS + Path(path).name
-        files.append(File.generated(config, name, content=content.getvalue()))
+    """Add the package to the site, without what pages do not need."""
+    name, content = built(config)
+    smaller = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as wheel, zipfile.ZipFile(smaller, "w") as archive:
+        for file in wheel.infolist():
+            if not UNNEEDED.search(file.filename):
+                data = wheel.read(file)
+                if file.filename.endswith("/METADATA"):
+                    data = data.partition(b"\n\n")[0] + b"\n"  # without the README
+                archive.writestr(file, data, compresslevel=9)
+    files.append(File.generated(config, WHEELS + name, content=smaller.getvalue()))
     return files
 
 

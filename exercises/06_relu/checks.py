@@ -113,7 +113,7 @@ def check_inputs_are_left_alone(sub):
 
 @builds_on(check_forward, check_one_entry_at_a_time)
 def heldout_large_and_small(sub):
-    """The size of x does not matter, only its sign."""
+    """The gate depends on the sign of x, not on its size."""
     x, upstream = np.array([1e-300, -1e-300, 1e300, -1e300]), np.array([1e3, 2e3, 3e3, 4e3])
     Call(sub, "relu_backward", x, upstream).gives([1e3, 0.0, 3e3, 0.0])
     x = np.array([5e-324, -5e-324, 1.7e308, -1.7e308])  # where no number is half as large, or more

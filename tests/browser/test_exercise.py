@@ -159,7 +159,7 @@ def test_the_answer_is_restored_when_the_page_is_opened_again(exercise, address)
     assert again.text.rstrip() == RIGHT.rstrip()
     assert again.status.inner_text() == "The last time, 6 of 6 checks passed."
     way = exercise.tab.locator(".md-nav--primary a", has_text="Exercise 01")
-    assert " ".join(way.first.inner_text().split()) == "Exercise 01 6/6"
+    assert " ".join(way.first.inner_text().split()) == "Exercise 01: Forward difference 6/6"
 
 
 def test_the_file_can_be_downloaded(exercise):
@@ -202,7 +202,9 @@ def test_on_a_phone_the_buttons_are_large_enough_and_the_drawer_lists_tasks(exer
     exercise.tab.locator("label.md-header__button[for=__drawer]").click()
     exercise.tab.locator(".md-nav__link", has_text="Tasks").first.wait_for()
     links = exercise.tab.locator(".md-nav--primary a").all_inner_texts()
-    assert [" ".join(text.split()) for text in links if "6/6" in text] == ["Exercise 01 6/6"]
+    assert [" ".join(text.split()) for text in links if "6/6" in text] == [
+        "Exercise 01: Forward difference 6/6"
+    ]
     exercise.tab.set_viewport_size(WIDE)
 
 
