@@ -64,6 +64,13 @@ def test_a_missing_page_has_the_style_of_the_site_and_a_link_home(context, below
     assert watch.complaints == []
 
 
+def test_the_wheel_to_download_is_whole(published):
+    (wheel,) = (published / "downloads").glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "gradcheck_ref/adapters/torch.py" in names
+    assert any(name.endswith("/RECORD") for name in names), "pip needs it"
+
+
 PAGE = "stages/stage2_central/"
 
 
