@@ -5,7 +5,7 @@ from typing import Any
 
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import chosen
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
@@ -185,7 +185,7 @@ def check_gradient(
     ...     print(diagnosis.subject, "-", diagnosis.sentence)
     w - every entry is 2 x the numeric value
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return examine(f, inputs, knobs, _claim(f, grads))
 
 
@@ -254,7 +254,7 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     report = examine(f, inputs, knobs, _claim(f, grads))
     return insist(report, unsure, empty)
 

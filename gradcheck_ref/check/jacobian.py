@@ -6,7 +6,7 @@ from typing import Any
 from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs, chosen
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
@@ -84,7 +84,7 @@ def check_jacobian(
     >>> print(report.faults[0].sentence.split(": ")[1])
     outputs first, then inputs. It is transposed
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return _check(f, inputs, jacobian, knobs)
 
 
@@ -143,7 +143,7 @@ def assert_jacobian(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return insist(_check(f, inputs, jacobian, knobs), unsure, empty)
 
 

@@ -2,8 +2,9 @@
 
 import math
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 from gradcheck_ref.arguments import as_tolerance, described
 from gradcheck_ref.check.words import knob, setting, words
@@ -55,8 +56,9 @@ def allowed_by_lines(eps: float) -> float:
     return max(ALLOWED_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
 
 
-class Knobs(NamedTuple):
-    """The options of a check; see `check_gradient`."""
+@dataclass
+class Knobs:
+    """The options of a check; see `check_gradient`. Values that make no sense raise an error."""
 
     rtol: float | None
     atol: float | None
@@ -68,47 +70,31 @@ class Knobs(NamedTuple):
     nondet_tol: float | None = None
     company: Any = False
 
-
-def chosen(
-    rtol: Any,
-    atol: Any,
-    max_evaluations: Any,
-    seed: Any,
-    workers: Any,
-    progress: Any,
-    constant: Any,
-    nondet_tol: Any = None,
-    company: Any = False,
-) -> Knobs:
-    """Return the options of a check. Values that make no sense raise an error."""
-    if rtol is not None:
-        rtol = as_tolerance(rtol, knob("rtol"))
-    if atol is not None:
-        atol = as_tolerance(atol, knob("atol"))
-    if rtol == 0 and not atol:
-        raise ValueError(
-            f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
-            f"{knob('atol')}"
-        )
-    if nondet_tol is not None:
-        nondet_tol = as_tolerance(nondet_tol, knob("nondet_tol"))
-    if max_evaluations is not None:
-        otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
-        max_evaluations = _whole(max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
-    if not (progress is None or progress is False or callable(progress)):
-        raise TypeError(
-            "progress must be None, False or a function progress(done, total), "
-            f"not {described(progress)}"
-        )
-    seed = check_seed(seed)
-    if not (workers is None or isinstance(workers, Executor) or callable(workers)):
-        otherwise = ", -1 for all cores, None, an Executor or a function like map"
-        workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
-    if not (isinstance(company, bool) or company == "all"):
-        raise ValueError(f'company must be True, False or "all", not {described(company)}')
-    return Knobs(
-        rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
-    )
+    def __post_init__(self) -> None:
+        """Check the values, and convert them to numbers of Python."""
+        for name in ("rtol", "atol", "nondet_tol"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_tolerance(getattr(self, name), knob(name)))
+        if self.rtol == 0 and not self.atol:
+            raise ValueError(
+                f"{setting('rtol', '0')} allows no error at all: give a positive {knob('rtol')} or "
+                f"{knob('atol')}"
+            )
+        if self.max_evaluations is not None:
+            otherwise, name = words(" or None", ", or left out"), knob("max_evaluations")
+            self.max_evaluations = _whole(self.max_evaluations, name, FEWEST_EVALUATIONS, otherwise)
+        if not (self.progress is None or self.progress is False or callable(self.progress)):
+            raise TypeError(
+                "progress must be None, False or a function progress(done, total), "
+                f"not {described(self.progress)}"
+            )
+        self.seed = check_seed(self.seed)
+        workers = self.workers
+        if not (workers is None or isinstance(workers, Executor) or callable(workers)):
+            otherwise = ", -1 for all cores, None, an Executor or a function like map"
+            self.workers = -1 if workers == -1 else _whole(workers, "workers", 1, otherwise)
+        if not (isinstance(self.company, bool) or self.company == "all"):
+            raise ValueError(f'company must be True, False or "all", not {described(self.company)}')
 
 
 def check_seed(seed: Any) -> int:

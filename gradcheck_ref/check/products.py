@@ -6,7 +6,7 @@ from typing import Any, Literal
 from gradcheck_ref.arguments import as_function, framework_of
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs, chosen
+from gradcheck_ref.check.knobs import Knobs
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
@@ -112,7 +112,7 @@ def check_vjp(
     >>> print([diagnosis.kind for diagnosis in report.diagnoses])
     ['transposed']
     """
-    knobs = chosen(
+    knobs = Knobs(
         rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
     )
     return _check(f, inputs, knobs, "vjp", vjp, jvp)
@@ -187,7 +187,7 @@ def check_jvp(
     >>> print(report.verdict, [diagnosis.kind for diagnosis in report.diagnoses])
     fail ['sign']
     """
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return _check(f, inputs, knobs, "jvp", jvp, vjp)
 
 
@@ -248,7 +248,7 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(
+    knobs = Knobs(
         rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
     )
     return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
@@ -310,7 +310,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = chosen(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
+    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
     return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
 
 
