@@ -91,6 +91,7 @@ class Claims:
         self.none: set[int] = set()  # inputs with the gradient None: a claim that f ignores them
         # The number and the second answer of a row or column, after f was called elsewhere.
         self.twice: list[tuple[int, Array]] = []
+        self.change = 0.0  # the largest one between two answers, relative to the largest entry
         self.faults: list[Fault] = beside.faults if beside else []
         # Names of inputs or outputs whose derivative has a shorter dtype, by (given, wanted).
         self.short: dict[tuple[Any, Any], dict[str, None]] = beside.short if beside else {}
@@ -218,13 +219,15 @@ class Claims:
                 self.twice.append((number, first))
                 continue
             self.twice.append((number, second))
-            largest = np.nanmax(np.fmax(np.abs(first), np.abs(second)), initial=0.0)
+            largest = float(np.nanmax(np.fmax(np.abs(first), np.abs(second)), initial=0.0))
             most = atol + max(rtol, share) * largest
             if nondet_tol is not None:
                 most = nondet_tol * largest
             with np.errstate(invalid="ignore"):
                 change = second - first
                 np.abs(change, out=change)  # in place, for a million entries
+            if 0 < largest < np.inf:
+                self.change = max(self.change, float(np.nanmax(change)) / largest)
             others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
             rows = np.full(others.size, number) if self.by_rows else others
             why = "a buffer that adds up, a cache of another point"
@@ -236,17 +239,6 @@ class Claims:
                     said += f"{self.calls[1]} it is random, or keeps state between calls ({why})"
                     self.fault("nondeterministic", part.name, said)
 
-    @property
-    def change(self) -> float:
-        """The largest change from the first to the second answer, relative to the largest entry."""
-        shares = [0.0]
-        for number, second in self.twice:
-            first = self._claim(number)
-            largest = float(np.nanmax(np.abs(second), initial=0.0)) if second is not first else 0.0
-            if 0 < largest < np.inf:
-                shares.append(float(np.nanmax(np.abs(second - first))) / largest)
-        return max(shares)
-
     def again(self, rows: Array) -> Array:
         """Return the second claims for some coordinates; NaN where there is none."""
         again = np.full((len(rows), self.ask.here.size), np.nan)
@@ -256,10 +248,6 @@ class Claims:
             else:
                 again[:, number] = second[rows]
         return again
-
-    def rounded_near(self, vector: Array, seed: int) -> Array:
-        """Return the product at a point a few spacings of x away; faults are not recorded."""
-        return self.product_at(self.ask.inputs.nearby(seed), vector)
 
     def product_at(self, values: list[Any], vector: Array) -> Array:
         """Return the product at another point; NaN where it raises. Faults are not recorded."""
@@ -281,7 +269,8 @@ class Claims:
         """
         if self.by_rows or not callable(self.given):
             return None
-        return np.array([self.rounded_near(self.vector_for(k), seed) for k in columns.tolist()]).T
+        near, vectors = self.ask.inputs.nearby, map(self.vector_for, columns.tolist())
+        return np.array([self.product_at(near(seed), one) for one in vectors]).T
 
     # --- asking -----------------------------------------------------------------------------------
 

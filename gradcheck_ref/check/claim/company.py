@@ -95,33 +95,29 @@ def in_company(
     fails : bool
         Whether anything is a fault, and not only a note.
     """
-    fine = together is not None and _outcome(subject, together) == ""
-    note = ""
+    fine = together is not None and _outcome(subject, together) == (False, "")
+    names, note = tuple(one.name for one in circumstances), ""
     for one in circumstances:
         if fine and one.at_once:
             continue
-        if changed := _outcome(subject, one):
-            if changed == OTHERS and one.fails and fails:
-                return Company(
-                    _names(circumstances), f"they change if {one.when}: {one.cure}", note
-                )
-            said = f"the gradient changes if {one.when}: {one.cure}"
-            note = note or (said if changed == OTHERS else f"vjp raises if {one.when}: {changed}")
-    return Company(_names(circumstances), note=note)
+        changes, raised = _outcome(subject, one)
+        if changes and one.fails and fails:
+            return Company(names, f"they change if {one.when}: {one.cure}", note)
+        if changes and not note:
+            note = f"the gradient changes if {one.when}: {one.cure}"
+        if raised and not note:
+            note = f"vjp raises if {one.when}: {raised}"
+    return Company(names, note=note)
 
 
-# What `_outcome` says of another gradient; all else is the words of an error.
-OTHERS = "other numbers"
-
-
-def _outcome(subject: Any, one: Circumstance) -> str:
-    """Return what happens in a circumstance; nothing if the gradient stays the same."""
+def _outcome(subject: Any, one: Circumstance) -> tuple[bool, str]:
+    """Return whether a circumstance changes the gradient, and the error that it raises, if any."""
     try:
-        return "" if agree(*one.ask(subject), subject.tolerance, subject.scale) else OTHERS
+        return not agree(*one.ask(subject), subject.tolerance, subject.scale), ""
     except DoesNotApplyError:
-        return ""
+        return False, ""
     except Exception as error:
-        return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
+        return False, f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
 
 
 def several(
@@ -142,10 +138,6 @@ def several(
     if error and agree(wanted, given, subject.tolerance, subject.scale):
         raise error
     return wanted, given
-
-
-def _names(circumstances: Sequence[Circumstance]) -> tuple[str, ...]:
-    return tuple(one.name for one in circumstances)
 
 
 def tolerance(eps: float, change: float) -> float:
@@ -381,7 +373,6 @@ CIRCUMSTANCES = (
     Circumstance("same array twice", _same_twice, "f(x, x) gets one array for two inputs",
                  "do not tell inputs apart by their memory or identity"),
 )  # fmt: skip
-TOGETHER = Circumstance("at once", _at_once, "", "")
 
 
 def company_of(
@@ -403,4 +394,4 @@ def company_of(
         subject = Arrays(claims, seed, change)
         if names := product.company:
             return in_company(subject, [one for one in CIRCUMSTANCES if one.name in names])
-        return in_company(subject, CIRCUMSTANCES, TOGETHER)
+        return in_company(subject, CIRCUMSTANCES, Circumstance("at once", _at_once, "", ""))

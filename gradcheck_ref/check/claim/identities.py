@@ -42,9 +42,6 @@ LARGE = 1e3
 # The subject of a fault of two products, at least one of which is wrong.
 NOT_ADJOINT = "jvp and vjp"
 
-# The values in a table that shows the noise of a product of the claim.
-TABLE_POINTS = 7
-
 
 class Identities:
     """Products with random vectors, which must agree with the claimed Jacobian and each other.
@@ -253,7 +250,7 @@ class Identities:
             apart = min(FARTHER * apart, FARTHEST)
 
         def noise(h: float) -> Array:
-            table = [here, *(at(k * h) for k in range(1, TABLE_POINTS))]
+            table = [here, *(at(k * h) for k in range(1, 7))]
             return np.nan_to_num(noise_of(np.array(table)))
 
         # Beside terms with many digits, those with few stand still until x has moved far. Their
@@ -319,7 +316,7 @@ def _rounding(noise: Any, size: Any) -> Any:
 
 @QUIETLY
 def noise_of(table: Array) -> Array:
-    """Estimate the noise of each column of values at equidistant points.
+    """Estimate the noise of each column of values at seven equidistant points.
 
     The differences of a smooth function get smaller from order to order, while those of noise do
     not (Hamming; Moré and Wild, 2011).
@@ -330,7 +327,7 @@ def noise_of(table: Array) -> Array:
     size = np.abs(table).max(axis=0)  # without it the squares might overflow
     differences = np.diff(table / np.where(size > 0, size, 1.0), 2, axis=0)
     orders = []
-    for k in range(3, TABLE_POINTS):
+    for k in range(3, 7):
         differences = np.diff(differences, axis=0)
         orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
     _, fourth, fifth, sixth = orders

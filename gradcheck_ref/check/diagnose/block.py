@@ -1,6 +1,7 @@
 """The evidence about one input against all outputs, entry by entry."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,6 +16,10 @@ from gradcheck_ref.structure.parts import Part
 # A number with an error of a tenth of itself has no certain digit. A guess must explain all but a
 # tenth of the difference; one that only agrees within the tolerance may leave half of it.
 UNCERTAIN = 0.1
+
+# Fewer numbers than this prove nothing: many repairs fit, and a line through them has two numbers
+# that were fitted.
+FEWEST = 4
 
 
 class Guess(NamedTuple):
@@ -60,6 +65,7 @@ class Block:
         # is no product with an upstream or a tangent, are None.
         self.raw: list[Any] = [gradient for pair in group for gradient in pair.given.raw]
         self.is_whole = any(gradient is None for gradient in self.raw)
+        self.vector = "upstream" if self.raw else "tangent"
         self.usable = all(pair.analytic is not None for pair in group)  # shape and dtype are right
         # The claims for all coordinates, and for all entries, measured or not; None if unknown.
         is_known = all(pair.given.claim is not None for pair in group)
@@ -122,31 +128,35 @@ class Block:
         ``claims`` has a row for each coordinate of all inputs.
         """
 
-        def of(block: Block) -> tuple[Array, Array]:
+        def of(block: Block) -> tuple[Array, Array] | None:
             part, at = block.part, block.group[0].given.point
             its = block.claims if claims is None else claims[part.stretch]
             if at is None or its is None:
-                return EMPTY, EMPTY
+                return None
             return part.entries(at[:, None])[..., 0], part.entries(its)
 
-        x, values = of(self)
-        whole = x is not EMPTY
-        one_output = len(self.outputs) == 1 and self.all_columns
-        of_f = [pair.given.value for pair in self.group]
-        odd = [np.arange(part.size) % 2 * part.is_complex for part in self.outputs]
-        shapes = [(block.name, block.part.shape) for block in (self, *self.beside)]
-        return Gradient(
+        mine = of(self)
+        x, values = mine or (self.x, self.claim)
+        parts = [*(block.part for block in (self, *self.beside)), *self.outputs]
+        found = Gradient(
             name=self.name,
-            values=values if whole else self.claim,
-            x=x if whole else self.x,
-            whole=whole,
-            others={block.name: of(block) for block in self.beside},
+            values=values,
+            x=x,
+            whole=mine is not None,
+            others={block.name: its for block in self.beside if (its := of(block))},
             wrong=frozenset(block.name for block in self.beside if block.is_wrong),
-            outputs=self.outputs[0].shape if one_output and claims is None else (),
-            imaginary=np.concatenate(odd).astype(bool)[self.columns] if claims is None else NO,
-            of_f=np.concatenate(of_f) if claims is None else EMPTY,
-            lengths=lengths_of([*shapes, *((part.name, part.shape) for part in self.outputs)]),
+            lengths=lengths_of(parts),
             is_jacobian=self.is_whole,
+        )
+        if claims is not None:  # of combinations of the outputs
+            return found
+        one_output = len(self.outputs) == 1 and self.all_columns
+        odd = [np.arange(part.size) % 2 * part.is_complex for part in self.outputs]
+        return replace(
+            found,
+            outputs=self.outputs[0].shape if one_output else (),
+            imaginary=np.concatenate(odd).astype(bool)[self.columns],
+            of_f=np.concatenate([pair.given.value for pair in self.group]),
         )
 
     # --- which entries are known, and which are wrong ---------------------------------------------
@@ -200,10 +210,6 @@ class Block:
         ``free`` numbers in the repair were fitted, and make as many entries fit.
         """
         return self.is_enough and self.slopes.confirm(mended[self.known], free)
-
-
-# No imaginary outputs among combinations, and the point or the claim of an unknown input.
-NO, EMPTY = np.zeros(1, bool), np.zeros(0)
 
 
 class Slopes(NamedTuple):

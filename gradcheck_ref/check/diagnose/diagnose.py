@@ -25,30 +25,6 @@ from gradcheck_ref.check.results import ARGUMENTS, FAIL, Fault, Results
 # What yields guesses at the mistake, the most likely first.
 Pattern = Callable[[Block], Iterator[Guess]]
 
-# Patterns of all entries that no repair has: those without a fitted number, and others.
-EXACT = calls.ignores_upstream, entries.copied, entries.in_another_order
-OF_ALL = (
-    entries.something_else,
-    entries.phase,
-    entries.term_without_upstream,
-    entries.few_digits,
-    entries.tolerance,
-    entries.along_the_input,
-    entries.another_frame,
-    entries.the_sum,
-)
-
-# Patterns of some entries. All others must be known to be right.
-OF_SOME = (
-    partly.place,
-    partly.mask,
-    entries.not_zero,
-    partly.some_outputs,
-    partly.local_derivative,
-    partly.by_a_factor,
-    entries.counted_once,
-)
-
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -152,18 +128,24 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield exact
         if results.looks:
             yield fitted
-            yield from _each([entries.not_zero], block)  # zeros have no noise
+            yield from _each(block, entries.not_zero)  # zeros have no noise
             return
-        yield from _each(EXACT, block)
+        # Patterns that no repair has: those without a fitted number come before all others.
+        yield from _each(block, calls.ignores_upstream, entries.copied, entries.in_another_order)
         yield fitted
-        yield from _each(OF_ALL, block)
+        yield from _each(block, entries.something_else, entries.phase)
+        yield from _each(block, entries.term_without_upstream, entries.few_digits)
+        yield from _each(block, entries.tolerance, entries.along_the_input)
+        yield from _each(block, entries.another_frame, entries.the_sum)
+    # All other entries must be known to be right.
     if block.others_agree and (block.all_rows or block.others_held or block.region):
-        yield from _each(OF_SOME, block)
+        yield from _each(block, partly.place, partly.mask, entries.not_zero, partly.some_outputs)
+        yield from _each(block, partly.local_derivative, partly.by_a_factor, entries.counted_once)
     for fits_much in (entries.mean_and_spread, entries.rows_and_columns, partly.one_input):
         yield _first(fits_much, block)
 
 
-def _each(patterns: Sequence[Pattern], block: Block) -> Iterator[Guess | None]:
+def _each(block: Block, *patterns: Pattern) -> Iterator[Guess | None]:
     return (_first(pattern, block) for pattern in patterns if block.fails.any())
 
 

@@ -7,18 +7,12 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.decimals import digits_of, places_of
-from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, Guess
+from gradcheck_ref.check.decimals import A_TRACE, digits_of, places_of
+from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Guess
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, rough
 from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
 from gradcheck_ref.check.words import setting
-
-# Numbers that are copied are equal but for the rounding of a product or two.
-SAME = 1e-14
-
-# A line through fewer points than this proves nothing: two of its numbers are fitted.
-ENOUGH = 4
 
 
 def zero(block: Block) -> Iterator[Guess]:
@@ -41,11 +35,10 @@ def stairs(block: Block) -> Iterator[Guess]:
 
 def copied(block: Block) -> Iterator[Guess]:
     """Find the gradient of another input, which is right there."""
-    mine = block.gradient()
     for other in block.beside:
-        _, theirs = mine.others[other.name]
-        same = theirs.shape == mine.values.shape and (theirs == mine.values).all()
-        if mine.whole and same and theirs.any() and not other.fails.any():
+        mine: Any = block.full
+        theirs: Any = other.full  # both are None if they are not known
+        if np.array_equal(mine, theirs) and np.any(mine) and not other.fails.any():
             advice = f"is a variable written twice? That of {other.name} is right"
             yield Guess("swapped", f"it is the gradient of {other.name}", advice)
         elif other.claim.shape == block.claim.shape and other.fits(block.claim):
@@ -58,7 +51,7 @@ def something_else(block: Block) -> Iterator[Guess]:
 
     They are the claims for a number, or those for an element-wise function.
     """
-    mine, vector = block.gradient(), "upstream" if block.raw else "tangent"
+    mine, vector = block.gradient(), block.vector
     rows = np.arange(block.entries) if mine.whole else block.rows
     own, x, of_f, times = mine.values.reshape(len(rows), -1), mine.x.reshape(-1), mine.of_f, ""
     named = {block.name: x, "what f returns": of_f}
@@ -71,7 +64,7 @@ def something_else(block: Block) -> Iterator[Guess]:
         named |= {f"the {vector}": np.ones(len(own))}
     is_no_slope = block.wrong.all() and block.significant.any()
     for name, values in named.items() if is_no_slope else ():
-        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=SAME, atol=0)
+        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=A_TRACE, atol=0)
         # Whole numbers are equal by chance, but not if each is in its own call.
         is_vector = name == f"the {vector}" and len(own) > 1
         if alike and ((np.real(own) % 1).any() or is_vector):
@@ -152,7 +145,7 @@ def rows_and_columns(block: Block) -> Iterator[Guess]:
 def the_sum(block: Block) -> Iterator[Guess]:
     """Find an f whose slope is 1 at every entry, as that of a sum."""
     is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
-    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= ENOUGH and block.wrong.all():
+    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= FEWEST and block.wrong.all():
         said = "every slope of f is 1, as if f added up its input"
         yield Guess("local-derivative", said, "does f return the output, and not the loss?")
 
@@ -165,7 +158,7 @@ def mean_and_spread(block: Block) -> Iterator[Guess]:
     off, x = (block.claim - block.numeric).reshape(*shape, -1), block.x.reshape(*shape, 1)
     for axis in reversed(range(len(shape))):
         different = np.diff(np.sort(x, axis), axis=axis) != 0
-        if (different.sum(axis) < ENOUGH - 1).any():
+        if (different.sum(axis) < FEWEST - 1).any():
             continue
         rest = _rest(_rest(off, axis), axis, x - x.mean(axis, keepdims=True))
         chosen = int(np.count_nonzero(block.fails) * 2 / shape[axis])

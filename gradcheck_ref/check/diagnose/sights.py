@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import UNCERTAIN, Block, Slopes
+from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Slopes
 from gradcheck_ref.check.judge.looks import Looks
 from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, LEFT_IF_FITTED, Along, Whole
-
-# An input with fewer entries is known too vaguely as a whole: many repairs fit.
-FEWEST = 4
 
 # A repair is right as a whole if the error that is left may be one that is allowed, and is surely
 # less than this part of the mistake and of the gradient; LEFT_IF_FITTED where a number was fitted.

@@ -79,19 +79,19 @@ def _meanings(lengths: Mapping[int, str]) -> Iterator[tuple[complex, str, str]]:
     )
 
 
-def lengths_of(shapes: Sequence[tuple[str, tuple[int, ...]]]) -> dict[int, str]:
+def lengths_of(parts: Sequence[Any]) -> dict[int, str]:
     """Describe numbers greater than 1 that are a length of an axis (first axes first) or a size.
 
-    ``shapes`` has the name and the shape of each input and output.
+    ``parts`` are the inputs and outputs, each with a name and a shape.
     """
     found: dict[int, str] = {}
-    for axis in range(max(len(shape) for _, shape in shapes)):
-        for name, shape in shapes:
-            if axis < len(shape):
-                of = "length of" if len(shape) == 1 else f"length of axis {axis} of"
-                found.setdefault(shape[axis], f"{of} {name}")
-    for name, shape in shapes:
-        found.setdefault(math.prod(shape), f"number of entries of {name}")
+    for axis in range(max(len(part.shape) for part in parts)):
+        for part in parts:
+            if axis < len(part.shape):
+                of = f"axis {axis} of " * (len(part.shape) > 1)
+                found.setdefault(part.shape[axis], f"length of {of}{part.name}")
+    for part in parts:
+        found.setdefault(math.prod(part.shape), f"number of entries of {part.name}")
     return {n: where for n, where in found.items() if n > 1}
 
 

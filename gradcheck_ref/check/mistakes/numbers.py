@@ -96,7 +96,7 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
     x, name = wrong.x[..., None], wrong.name
     inner = [(x, name), (x**2, f"the square of {name}"), (np.exp(x), f"exp({name})")]
     for other, (there, _) in wrong.others.items():
-        if there.size and _spreads(there.shape, wrong.shape):
+        if _spreads(there.shape, wrong.shape):
             inner.append((np.broadcast_to(there, wrong.shape)[..., None], other))
         real = math.prod(wrong.outputs) == wrong.values.shape[-1]  # a complex output has two parts
         if there.size > 1 and wrong.outputs and real and _spreads(there.shape, wrong.outputs):
