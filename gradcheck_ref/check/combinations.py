@@ -16,6 +16,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.decimals import shortest_spacing
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.doubts import FAR
 from gradcheck_ref.check.judge.evidence import axes
@@ -33,9 +34,6 @@ from gradcheck_ref.structure.units import output_weights
 # The vjp is called for each output up to this many outputs, or this many entries of the Jacobian;
 # beyond them, for random combinations of the outputs, or for each if that is less.
 OUTPUTS_EACH, DENSE = 1024, 2**18
-
-# By chance, so many float64 outputs are not all float32.
-SEVERAL = 8
 
 
 def too_many(ask: Ask) -> bool:
@@ -67,7 +65,9 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     ask.mix, ask.here, ask.first = mix, mix @ ask.here, mix @ ask.first
     ask.nondeterminism = np.abs(mix) @ ask.nondeterminism
     new = Noise(ask, noise.seed)
-    new.short |= _few_digits(noise.ask.here)
+    # Combinations hide that f has few digits. So many values do not fit a short format by chance.
+    values = noise.ask.here[np.isfinite(noise.ask.here)]
+    new.short |= np.unique(values).size > 8 and shortest_spacing(values) > np.finfo(float).eps
     noise.notice(noise.ask.here[None])
     new.inherited = np.sqrt(mix**2 @ noise.spacing**2)
     # The rounding of a sum is that of its largest terms.
@@ -75,13 +75,6 @@ def _mixed(noise: Noise, mix: Array) -> Noise:
     with np.errstate(divide="ignore", invalid="ignore"):
         new.eps = np.fmax(size / np.abs(ask.here), noise.eps.max(initial=0.0))
     return new
-
-
-def _few_digits(values: Array) -> bool:
-    """Whether all of many different outputs are float32 or shorter, as their combinations hide."""
-    finite = values[np.isfinite(values)]
-    with np.errstate(over="ignore"):
-        return bool((finite == np.float32(finite)).all() and np.unique(finite).size > SEVERAL)
 
 
 def by_output(findings: Findings, ask: Ask) -> Findings:

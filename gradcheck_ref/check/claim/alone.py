@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.knobs import RTOL
 from gradcheck_ref.structure.gradients import fits, value_and_gradient
-
-# Two formulas for one value differ by their rounding.
-SAME_VALUE = 1e-6
 
 
 class GradientAlone:
@@ -46,7 +44,8 @@ class GradientAlone:
             return given if pair is None else pair[1]
         if pair is None:
             return given
-        is_value = bool(np.isclose(pair[0], self.ask.first[0], rtol=self._rounding, atol=0.0))
+        rounding = max(RTOL, 10 * self.ask.precision)  # two formulas for one value differ by that
+        is_value = bool(np.isclose(pair[0], self.ask.first[0], rtol=rounding, atol=0.0))
         if fits(inputs, given):
             if is_value and fits(inputs, pair[1]):
                 raise ValueError(self._two_ways())
@@ -57,10 +56,6 @@ class GradientAlone:
         if not is_value and self.value is None:
             self.value = pair[0]
         return pair[1]
-
-    @property
-    def _rounding(self) -> float:
-        return max(SAME_VALUE, 10 * self.ask.precision)
 
     def _two_ways(self) -> str:
         names = " and ".join(self.ask.inputs.forest.trees)

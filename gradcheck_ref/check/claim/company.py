@@ -195,12 +195,12 @@ class Arrays:
         self.base = self.gradient()
         self.scale = max(size_of([self.base]), ALL_ROUNDING * size_of([ask.here]))
 
-    def call(self, u: Any = None, lay: Any = None, lay_inputs: Any = None) -> Any:
+    def call(self, u: Any = None, upstream: Any = None, inputs: Any = None) -> Any:
         """Call vjp with an upstream and inputs that lie in memory as these functions lay them."""
         values = self.inputs.copies()
         for k in self.inputs.parts.keys() - self.inputs.numbers:
-            values[k] = np.asarray(lay_inputs(values[k]) if lay_inputs else values[k])
-        upstream = self.outputs.unflat(self.u if u is None else u, lay)
+            values[k] = np.asarray(inputs(values[k]) if inputs else values[k])
+        upstream = self.outputs.unflat(self.u if u is None else u, upstream)
         return self.inputs.call(self.claims.given, values, upstream)
 
     def elsewhere(self) -> None:
@@ -211,7 +211,7 @@ class Arrays:
         """
         for at in (lambda a: np.flip(a) * NEARBY, lambda a: a * NEARBY):
             with suppress(Exception):
-                self.call(lay_inputs=at)
+                self.call(inputs=at)
                 return
 
     def read(self, given: Any) -> Array:
@@ -268,14 +268,11 @@ def _relaid(
     at_once: bool = True,
 ) -> Iterator[Circumstance]:
     """Yield the circumstances that the upstream, and that the inputs, lie so in memory."""
+    for of, whose in (("upstream", "the upstream"), ("inputs", "an input")):
 
-    def upstream(s: Arrays) -> tuple[list[Any], list[Any]]:
-        return several(s, lambda lay: ([s.base], [s.gradient(lay=lay)]), layouts)
+        def ask(s: Arrays, of: str = of) -> tuple[list[Any], list[Any]]:
+            return several(s, lambda lay: ([s.base], [s.gradient(**{of: lay})]), layouts)
 
-    def inputs(s: Arrays) -> tuple[list[Any], list[Any]]:
-        return several(s, lambda lay: ([s.base], [s.gradient(lay_inputs=lay)]), layouts)
-
-    for of, ask, whose in (("upstream", upstream, "the upstream"), ("inputs", inputs, "an input")):
         yield Circumstance(f"{of} {name}", ask, f"{whose} {when}", cure, fails, at_once=at_once)
 
 
@@ -285,7 +282,7 @@ def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
     def one(a: Array) -> Array:
         return np.broadcast_to(np.asarray(0.7, a.dtype), a.shape)
 
-    return [s.gradient(lay=lambda a: one(a).copy())], [s.gradient(lay=one)]
+    return [s.gradient(upstream=lambda a: one(a).copy())], [s.gradient(upstream=one)]
 
 
 def _another_point(s: Arrays) -> tuple[list[Any], list[Any]]:
@@ -339,14 +336,14 @@ def alike(kinds: dict[int, Any]) -> list[tuple[int, ...]]:
 def _at_once(s: Arrays) -> tuple[list[Any], list[Any]]:
     """Try layouts, another point and another upstream in six calls."""
     laid = [
-        s.gradient(lay=by_columns, lay_inputs=lambda a: read_only(every_second(a))),
-        s.gradient(lay=lambda a: read_only(every_second(a)), lay_inputs=by_columns),
-        s.gradient(lay_inputs=rows_apart),
+        s.gradient(upstream=by_columns, inputs=lambda a: read_only(every_second(a))),
+        s.gradient(upstream=lambda a: read_only(every_second(a)), inputs=by_columns),
+        s.gradient(inputs=rows_apart),
     ]
     s.elsewhere()
     # Some code takes another way for inputs that are contiguous.
-    first = s.call(lay=by_columns)
-    other = s.gradient(u=OTHERWISE * s.u, lay=rows_apart)
+    first = s.call(upstream=by_columns)
+    other = s.gradient(u=OTHERWISE * s.u, upstream=rows_apart)
     return [s.base] * 4 + [OTHERWISE * s.base], [*laid, s.read(first), other]
 
 

@@ -8,15 +8,9 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.check.claim.company import OTHERWISE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import ARGUMENTS, Fault
-
-# The product with this many times a unit vector: 1 would not tell its square from itself, nor 2 its
-# absolute value.
-TIMES = -2.0
-
-# The faults that the other order explains.
-EXPLAINED = ("wrong", "shape", "dtype", "structure", "nonfinite")
 
 
 @QUIETLY
@@ -34,21 +28,23 @@ def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack:
     claimed, slopes, slack : ndarray, shape (rows, outputs)
         The claims for these, the slopes, and how far a right claim may be off.
     """
-    explained = [fault for fault in claims.faults if fault.reason in EXPLAINED]
+    reasons = "wrong", "shape", "dtype", "structure", "nonfinite"
+    explained = [fault for fault in claims.faults if fault.reason in reasons]
     if not (explained and claims.who in ("vjp", "jvp") and claims.asks and len(rows)):
         return
     wrong = ~(np.abs(claimed - slopes) <= slack) & (np.abs(slopes) > 2 * slack)
     sizes = np.where(wrong, np.abs(slopes), 0.0)
     row, column = np.unravel_index(np.argmax(sizes), sizes.shape)
     number = int(rows[row]) if claims.by_rows else int(column)
-    vector = TIMES * claims.vector_for(number)
+    # A unit vector would not tell the square of the product from itself, nor its absolute value.
+    vector = OTHERWISE * claims.vector_for(number)
 
     def product(first: object, *inputs: object) -> object:
         return claims.given(*inputs, first)
 
     apart = Claims(claims.ask, claims.who, product)
     try:
-        found = apart.product(vector) / TIMES
+        found = apart.product(vector) / OTHERWISE
     except Exception:
         return
     found, at = (found, row) if claims.by_rows else (found[rows], np.s_[:, column])

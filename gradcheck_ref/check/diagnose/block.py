@@ -65,7 +65,6 @@ class Block:
         # is no product with an upstream or a tangent, are None.
         self.raw: list[Any] = [gradient for pair in group for gradient in pair.given.raw]
         self.is_whole = any(gradient is None for gradient in self.raw)
-        self.vector = "upstream" if self.raw else "tangent"
         self.usable = all(pair.analytic is not None for pair in group)  # shape and dtype are right
         # The claims for all coordinates, and for all entries, measured or not; None if unknown.
         is_known = all(pair.given.claim is not None for pair in group)

@@ -51,7 +51,7 @@ def something_else(block: Block) -> Iterator[Guess]:
 
     They are the claims for a number, or those for an element-wise function.
     """
-    mine, vector = block.gradient(), block.vector
+    mine, vector = block.gradient(), "upstream" if block.raw else "tangent"
     rows = np.arange(block.entries) if mine.whole else block.rows
     own, x, of_f, times = mine.values.reshape(len(rows), -1), mine.x.reshape(-1), mine.of_f, ""
     named = {block.name: x, "what f returns": of_f}

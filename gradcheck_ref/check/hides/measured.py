@@ -4,22 +4,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from gradcheck_ref.check.decimals import A_TRACE
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.results import Pair
 
-EPS = float(np.finfo(float).eps)
-
 # Steps that people take: powers of ten, and the roots of eps, as SciPy and textbooks have them.
+EPS = float(np.finfo(float).eps)
 STEPS = 1e-5, 1e-6, 1e-4, EPS ** (1 / 2), EPS ** (1 / 3), 1e-7, 1e-8, 1e-3
-
-# A difference of f has rounding errors of eps f / h. Another one with the same last digits is the
-# same difference, divided in another order.
-SAME_DIGITS = 8.0 * EPS
-
-# A derived claim is within the error bar, and a difference that is farther off is no good one.
-AT_MOST = 1e-2
 
 # Subtle: a difference with a step of 2**-26 may have as few digits as a right claim that was
 # computed in float32, and up to half of such claims are the same number by chance. So a claim that
@@ -73,7 +67,9 @@ def _kinds(question: Question, pair: Pair, at: tuple[int, int], h: float) -> set
         "forward": (ahead - here) / h,
         "backward": (here - behind) / h,
     }
-    near = SAME_DIGITS * abs(claim)
+    # A difference of f has rounding errors of eps f / h. Another one with the same last digits is
+    # the same difference, divided in another order.
+    near = A_TRACE * abs(claim)
     return {kind for kind, slope in differences.items() if abs(claim - slope) <= near}
 
 
@@ -87,7 +83,8 @@ def _suspects(pairs: tuple[Pair, ...]) -> Iterator[tuple[bool, float, Pair, int,
         claims, off, error = pair.analytic, pair.difference, pair.error
         if claims is None or pair.input.is_complex:
             continue
-        near = (off > error) & (off <= AT_MOST * np.abs(pair.numeric))
+        # A derived claim is within the error bar; a difference that is farther off is no good one.
+        near = (off > error) & (off <= NEARLY * np.abs(pair.numeric))
         for i, j in np.argwhere(near).tolist():
             is_single = bool(claims[i, j] == np.float32(claims[i, j]))
             yield is_single, -float(off[i, j] / error[i, j]), pair, i, j

@@ -17,17 +17,7 @@ from gradcheck_ref.check.report.sentences import hidden, how, sentences
 from gradcheck_ref.check.report.table import grid, pair_row, worst_rows
 from gradcheck_ref.check.report.text import fitting, visible, wrapped
 from gradcheck_ref.check.report.wholes import in_the_table
-from gradcheck_ref.check.results import (
-    FAIL,
-    PASS,
-    UNSURE,
-    VERDICTS,
-    Certificate,
-    Fault,
-    Pair,
-    Results,
-    Whole,
-)
+from gradcheck_ref.check.results import FAIL, VERDICTS, Certificate, Fault, Pair, Results, Whole
 from gradcheck_ref.structure.parts import Part
 
 
@@ -171,7 +161,7 @@ class Report:
     def compared(self) -> int:
         """How many entries were compared with their claims: one by one, or together by lines."""
         one_by_one = self.on_axes + (self.certificate.entries if self.certificate else 0)
-        whole = sum(one.entries for one in self.inputs if one.code != UNSURE)
+        whole = sum(one.entries for one in self.inputs if one.verdict != "unsure")
         return max(one_by_one, whole)
 
     @property
@@ -183,13 +173,11 @@ class Report:
     @property
     def verdict(self) -> str:
         """pass, fail or unsure."""
-        verdicts = {int(pair.verdict.max()) for pair in self.pairs if pair.verdict.size}
-        if self.certificate:
-            verdicts.add(self.certificate.verdict)
-        verdicts |= {one.code for one in self.inputs if one.code == FAIL}
-        if self.faults or FAIL in verdicts:
+        if self.faults or any(one.code == FAIL for one in self.inputs):
             return "fail"
-        return "unsure" if UNSURE in verdicts or not self.compared else "pass"
+        codes = [pair.verdict.max(initial=0) for pair in self.pairs]
+        worst = VERDICTS[max([*codes, self.certificate.verdict if self.certificate else 0])]
+        return "unsure" if worst == "pass" and not self.compared else worst
 
     @property
     def reason(self) -> str:
@@ -209,10 +197,10 @@ class Report:
     @property
     def by_whole(self) -> bool:
         """Whether some entries pass only because the gradient of their input does as a whole."""
-        entries = any((pair.reason == "whole").any() for pair in self.pairs)
-        if self.certificate:
-            return entries or self.certificate.reason == "whole"
-        return entries or self.on_axes < self.compared
+        if any((pair.reason == "whole").any() for pair in self.pairs):
+            return True
+        lines = self.certificate
+        return lines.reason == "whole" if lines else self.on_axes < self.compared
 
     @property
     def worst(self) -> Entry | None:
@@ -223,8 +211,8 @@ class Report:
     @cached_property
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         """The mistakes this looks like, the most likely first; empty unless the check failed."""
-        proved = self.certificate is not None and self.certificate.verdict == PASS
-        return diagnose(self.results, self.faults, others_held=proved)
+        proved = self.certificate and VERDICTS[self.certificate.verdict] == "pass"
+        return diagnose(self.results, self.faults, others_held=bool(proved))
 
     @property
     def blind_spots(self) -> tuple[BlindSpot, ...]:
@@ -256,10 +244,8 @@ class Report:
         """The rtol with which all failing entries, and all refused lines, would pass."""
         if any((pair.verdict[pair.reason != "wrong"] == FAIL).any() for pair in self.pairs):
             return math.inf
-        of_lines = 0.0
-        if self.certificate and self.certificate.entries:
-            of_lines = self.certificate.rtol
-        return max(self.rtol_for({"wrong"}), of_lines)
+        lines = self.certificate
+        return max(self.rtol_for({"wrong"}), lines.rtol if lines and lines.entries else 0.0)
 
     def __bool__(self) -> bool:
         """Whether at least one entry was compared and all passed."""
@@ -299,9 +285,7 @@ class Report:
     @property
     def scalar(self) -> bool:
         """Whether f has one output, so that it needs no name."""
-        return all(pair.output.size == 1 for pair in self.pairs) and (
-            len({pair.output.name for pair in self.pairs}) == 1
-        )
+        return [size for _, size in {(p.output.name, p.output.size) for p in self.pairs}] == [1]
 
     @property
     def ranked(self) -> list[Pair]:

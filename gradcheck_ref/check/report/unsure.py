@@ -13,9 +13,8 @@ from gradcheck_ref.check.words import setting
 # A number of evaluations that is recommended is a multiple of this.
 ROUND = 50
 
-# The slopes at a kink are known to about five digits of the jump: so many are shown, and less than
-# this part of half the jump is 0. If two digits of both are the same, f is more likely noisy there.
-SLOPE_DIGITS, TINY, ALIKE_DIGITS = 4, 1e-5, 2
+# The slopes at a kink are known to about five digits of the jump; so many are shown.
+SLOPE_DIGITS = 4
 
 
 def undecided(report: Any) -> Iterator[str]:
@@ -193,15 +192,16 @@ def _slopes(entry: Any) -> str:
     The digits that are shown decide: beyond them both ends are rounded.
     """
     # A slope that is tiny compared with the jump is 0 except for rounding.
-    ends = entry.numeric - entry.bar, entry.numeric + entry.bar
-    low, high, claim = (
-        short(0.0 if abs(one) < TINY * entry.bar else one, SLOPE_DIGITS)
-        for one in (*ends, entry.analytic)
+    ends, tiny = (
+        (entry.numeric - entry.bar, entry.numeric + entry.bar),
+        10.0 ** -(SLOPE_DIGITS + 1) * entry.bar,
     )
-    if len({short(end, ALIKE_DIGITS) for end in ends}) == 1:
+    low, high, claim = (
+        short(0.0 if abs(one) < tiny else one, SLOPE_DIGITS) for one in (*ends, entry.analytic)
+    )
+    if len({short(end, SLOPE_DIGITS // 2) for end in ends}) == 1:  # f is more likely noisy there
         return ""
-    is_between = float(low) <= float(claim) <= float(high)
-    where = "between them, which is valid at a kink"
-    if not is_between:
-        where = "outside, but that is not certain"
+    where = "outside, but that is not certain"
+    if float(low) <= float(claim) <= float(high):
+        where = "between them, which is valid at a kink"
     return f"the slopes go from {low} to {high}, and analytic {claim} lies {where}"
