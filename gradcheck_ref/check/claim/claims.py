@@ -200,11 +200,9 @@ class Claims:
         as large a share of its value.
         """
         count = self.count if self.asks else 0
-        change_of_f = np.nanmax(self.ask.nondeterminism, initial=0.0)
-        share = 0.0
-        if change_of_f > 0:
-            with np.errstate(divide="ignore"):
-                share = LIKE_F * float(change_of_f / np.nanmax(np.abs(self.ask.first)))
+        change_of_f = float(np.nanmax(self.ask.nondeterminism, initial=0.0))
+        size_of_f = float(np.nanmax(np.abs(self.ask.first), initial=change_of_f))
+        share = LIKE_F * change_of_f / size_of_f if change_of_f else 0.0
         for number in range(0, count, max(1, count - 1)):
             first = self._claim(number)
             apart, known = self.of(self.ask), len(self.faults)
@@ -352,11 +350,8 @@ class Claims:
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
         """Record a derivative that has fewer digits than its input or output."""
-        if (
-            part.size
-            and kind_of(given) in "fc"
-            and limits_of(given).eps > limits_of(part.dtype).eps
-        ):
+        is_float = part.size and kind_of(given) in "fc"
+        if is_float and limits_of(given).eps > limits_of(part.dtype).eps:
             self.short.setdefault((given, part.dtype), {})[part.name] = None
 
     def _derivative(self, given: Any) -> Array:

@@ -173,8 +173,13 @@ class Block:
 
         With long error bars, as at a kink, almost any order would fit.
         """
-        sharp = self.slack <= UNCERTAIN * np.abs(self.numeric).max()
-        return bool(self.all_rows and self.known.all() and sharp.all())
+        return self.all_rows and self.is_sharp and bool(self.known.all())
+
+    @property
+    def is_sharp(self) -> bool:
+        """Whether no error bar is long, compared with the largest slope."""
+        longest = UNCERTAIN * np.abs(self.numeric[self.known]).max(initial=0.0)
+        return bool((self.slack[self.known] <= longest).all())
 
     @property
     def inside(self) -> Array:

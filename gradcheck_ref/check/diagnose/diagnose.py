@@ -141,8 +141,10 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(block, partly.place, partly.mask, entries.not_zero, partly.some_outputs)
         yield from _each(block, partly.local_derivative, partly.by_a_factor, entries.counted_once)
-    for fits_much in (entries.mean_and_spread, entries.rows_and_columns, partly.one_input):
-        yield _first(fits_much, block)
+    # Patterns with many numbers that are fitted, and one without any.
+    for pattern in (entries.factor_for_each, entries.mean_and_spread, entries.rows_and_columns):
+        yield _first(pattern, block)
+    yield _first(partly.one_input, block)
 
 
 def _each(block: Block, *patterns: Pattern) -> Iterator[Guess | None]:

@@ -9,7 +9,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.decimals import A_TRACE, digits_of, places_of
 from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Guess
-from gradcheck_ref.check.mistakes.factors import BY_CHANCE, rough
+from gradcheck_ref.check.mistakes.factors import BY_CHANCE, NEARLY, plain, rough
 from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
 from gradcheck_ref.check.words import setting
@@ -142,6 +142,31 @@ def rows_and_columns(block: Block) -> Iterator[Guess]:
     yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
 
 
+def factor_for_each(block: Block) -> Iterator[Guess]:
+    """Find a factor of its own for each row or column of the input, or for each output."""
+    if np.iscomplexobj(block.claim) or not block.is_sharp:
+        return
+    shape = *block.part.shape, block.claim.shape[1]
+    claim, numeric = np.zeros((2, block.entries, shape[-1]))
+    claim[block.rows], numeric[block.rows] = np.where(block.known, [block.claim, block.numeric], 0)
+    claim, numeric = claim.reshape(shape), numeric.reshape(shape)
+    axes = tuple(range(len(shape)))
+    names = [f"slice of {block.name} along axis {axis}" for axis in axes[:-1]]
+    if len(names) == 2:
+        names = [f"row of {block.name}", f"column of {block.name}"]
+    for axis, name in enumerate([*names, "output"]):
+        mended = numeric - _rest(numeric, axes[:axis] + axes[axis + 1 :], claim)
+        ratios = claim[mended != 0] / mended[mended != 0]
+        if ratios.size and np.ptp(ratios) > NEARLY:
+            low, high = (plain(one, 0.01 * abs(one)) for one in (ratios.min(), ratios.max()))
+            said = (
+                f"each {name} is the numeric value times a number of its own, from {low} to {high}"
+            )
+            advice = f"is a weight for each {name} left out, or the derivative of its function?"
+            mended = mended.reshape(block.entries, -1)[block.rows]
+            yield Guess("inner-factor", said, advice, mended, shape[axis])
+
+
 def the_sum(block: Block) -> Iterator[Guess]:
     """Find an f whose slope is 1 at every entry, as that of a sum."""
     is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
@@ -170,7 +195,7 @@ def mean_and_spread(block: Block) -> Iterator[Guess]:
         yield Guess("mean-and-spread", sentence, advice, mended, chosen)
 
 
-def _rest(off: Array, axis: int, of: Any = 1.0) -> Array:
+def _rest(off: Array, axis: int | tuple[int, ...], of: Any = 1.0) -> Array:
     """Return what is left of an error without the multiples of an array along an axis."""
     of = np.broadcast_to(of, off.shape)
     square = (of * of).sum(axis, keepdims=True)

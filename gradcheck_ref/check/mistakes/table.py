@@ -35,7 +35,8 @@ KINDS = {
     "transposed": "It is the transpose of the right gradient.",
     "permuted": "The right numbers are in the wrong places: rolled, reversed or in another order.",
     "symmetric-part": "Its symmetric part is right, or both halves belong in one triangle.",
-    "inner-factor": "Each entry is multiplied or divided by x, x squared, exp(x) or another input.",
+    "inner-factor": "Each entry is multiplied or divided by x, x squared, exp(x), another input, "
+    "or by one number for each row.",
     "regulariser": "A multiple of x is missing, or there is one too many.",
     "constant-term": "Each entry, perhaps with the wrong sign, is off by one constant.",
     "leaked": "A multiple of the gradient of another input is added.",
