@@ -8,7 +8,6 @@ from at most half of the lines. The check judges the combinations as if they wer
 If one is wrong, the outputs are halved down to a wrong one.
 """
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
+from gradcheck_ref.check.claim.claims import Claims
 from gradcheck_ref.check.decimals import shortest_spacing
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.doubts import FAR
@@ -95,13 +95,8 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     table, _ = table.asked(wanted)
     slopes = read(table, single).slope[0]
     ask.forward()  # the vjp is called next
-    columns = set[int]()
-    for row, numeric in zip(rows.tolist(), np.nan_to_num(slopes), strict=True):
-
-        def claimed(upstream: Array, row: int = row) -> float:
-            return float(question.claims.product(upstream)[row])
-
-        columns.add(_halve(claimed, numeric))
+    each = zip(rows.tolist(), np.nan_to_num(slopes), strict=True)
+    columns = {_halve(question.claims, row, numeric) for row, numeric in each}
     one_by_one = np.zeros((len(columns), ask.here.size))
     one_by_one[np.arange(len(columns)), sorted(columns)] = 1
     noise = _mixed(single, one_by_one)
@@ -114,20 +109,23 @@ def by_output(findings: Findings, ask: Ask) -> Findings:
     return findings._replace(on_axes=found)
 
 
-def _halve(claim_for: Callable[[Array], float], numeric: Array) -> int:
-    """Halve the outputs down to one with a wrong derivative by an entry of the input.
+def _halve(claims: Claims, row: int, numeric: Array) -> int:
+    """Halve the outputs down to one with a wrong derivative by a coordinate of the inputs.
 
-    ``claim_for(upstream)`` returns the claim of the vjp for the entry; ``numeric`` has the measured
-    derivatives, (outputs,). Cost: one vjp for each halving.
+    ``numeric`` has the measured derivatives, (outputs,). Cost: one vjp for each halving.
     """
-    stretch = np.arange(numeric.size)
     signs = np.where(np.random.default_rng(0).integers(0, 2, numeric.size) == 0, -1.0, 1.0)
-    residual = claim_for(signs) - float(signs @ numeric)
+
+    def off(stretch: Array) -> float:
+        upstream = np.zeros(numeric.size)
+        upstream[stretch] = signs[stretch]
+        return float(claims.product(upstream)[row] - upstream @ numeric)
+
+    stretch = np.arange(numeric.size)
+    total = off(stretch)
     while stretch.size > 1:
         first, second = np.array_split(stretch, 2)
-        upstream = np.zeros(numeric.size)
-        upstream[first] = signs[first]
-        ours = claim_for(upstream) - float(upstream @ numeric)
-        in_first = abs(ours) >= abs(residual - ours)
-        stretch, residual = (first, ours) if in_first else (second, residual - ours)
+        ours = off(first)
+        is_first = abs(ours) >= abs(total - ours)
+        stretch, total = (first, ours) if is_first else (second, total - ours)
     return int(stretch[0])

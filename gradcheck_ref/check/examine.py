@@ -131,13 +131,12 @@ def _report(
 ) -> Report:
     ask, noise = question.ask, question.noise
     measured = as_measured(question, results.pairs)
-    notes = *_notes(ask, question.claims, question.alone), *filter(None, [measured])
+    notes = [*_notes(ask, question.claims, question.alone), *filter(None, [measured])]
     if few := rounded_claims(question, results.inputs):
-        notes = (
-            *notes,
+        notes.append(
             f"{question.claims.who} for {' and '.join(few)} is off by about "
             f"{tidy(f'{max(few.values()):.0e}')} of its length, because it is computed in fewer "
-            "digits than f, as in TF32 on a GPU",
+            "digits than f, as in TF32 on a GPU"
         )
     report = Report(
         results=results,
