@@ -75,7 +75,7 @@ SCALAR = {
     "exponential-of-a-parameter": (M, GM, GM / np.exp(M), "inner-factor", "divided by exp(x)"),
     "a-weight-for-each-row": (
         M, GM, GM * [[2], [1], [0.5], [-3]], "inner-factor",
-        "each row of x is the numeric value times a number of its own, from -3 to 2"),
+        "each row of x is the numeric value times its own number, from -3 to 2"),
     "a-weight-for-each-row-and-one-more": (
         M, GM, changed(GM * [[2], [1], [0.5], [-3]], (0, 1), 1), "unknown", ""),
     "a-weight-for-each-column": (M, GM, GM * [2, 0.4, 3], "inner-factor", "each column of x is"),
@@ -293,7 +293,7 @@ ARRAY = {
         "x", "not-projected", "for each output it is the numeric value plus a multiple of x"),
     "a-weight-for-each-output": (
         LINEAR, lambda u, x: A.T @ (u * [1, 2, 5]), "x", "inner-factor",
-        "each output is the numeric value times a number of its own, from 1 to 5"),
+        "each output is the numeric value times its own number, from 1 to 5"),
     "in-the-frame-of-the-body": (
         (lambda x: TURN @ A[:2] @ x, V[:3], lambda u, x: (TURN @ A[:2]).T @ u),
         lambda u, x: A[:2].T @ u,

@@ -310,10 +310,8 @@ def _same_twice(s: Arrays) -> tuple[list[Any], list[Any]]:
             answers.append(s.read(s.inputs.call(s.claims.given, values, s.outputs.unflat(s.u))))
         return answers[:1], answers[1:]
 
-    parts = s.inputs.parts.items()
-    return several(
-        s, ask, alike({k: (p.shape, p.dtype) for k, p in parts if k not in s.inputs.numbers})
-    )
+    arrays = ((k, p) for k, p in s.inputs.parts.items() if k not in s.inputs.numbers)
+    return several(s, ask, alike({k: (p.shape, p.dtype) for k, p in arrays}))
 
 
 def alike(kinds: dict[int, Any]) -> list[tuple[int, ...]]:

@@ -198,9 +198,8 @@ def _as_matrix(value: Any) -> Any:
     """Return a matrix, an array, or a list of numbers as an array; None for anything else."""
     if isinstance(value, tuple | list):
         return written_out(value)
-    return (
-        value if is_sparse(value) or is_operator(value) or isinstance(value, np.ndarray) else None
-    )
+    is_matrix = is_sparse(value) or is_operator(value) or isinstance(value, np.ndarray)
+    return value if is_matrix else None
 
 
 def _entries(part: Part) -> int:

@@ -159,9 +159,7 @@ def factor_for_each(block: Block) -> Iterator[Guess]:
         ratios = claim[mended != 0] / mended[mended != 0]
         if ratios.size and np.ptp(ratios) > NEARLY:
             low, high = (plain(one, 0.01 * abs(one)) for one in (ratios.min(), ratios.max()))
-            said = (
-                f"each {name} is the numeric value times a number of its own, from {low} to {high}"
-            )
+            said = f"each {name} is the numeric value times its own number, from {low} to {high}"
             advice = f"is a weight for each {name} left out, or the derivative of its function?"
             mended = mended.reshape(block.entries, -1)[block.rows]
             yield Guess("inner-factor", said, advice, mended, shape[axis])

@@ -123,9 +123,8 @@ def of_another_function(wrong: Gradient) -> Iterator[Mend]:
     """Divide by 2 f, or multiply by f."""
     if wrong.of_f.size and np.isfinite(wrong.of_f).all() and wrong.of_f.all():
         advice = "does f return something else than the function that was differentiated?"
-        yield Mend(
-            wrong.values / (2 * wrong.of_f), Words("it is the gradient of f squared", advice)
-        )
+        squared = Words("it is the gradient of f squared", advice)
+        yield Mend(wrong.values / (2 * wrong.of_f), squared)
         yield Mend(wrong.values * wrong.of_f, Words("it is the gradient of log f", advice))
 
 

@@ -75,9 +75,8 @@ def moved(wrong: Gradient) -> Iterator[Mend]:
             yield Mend(np.flip(wrong.values, axis), Words(f"{sentence}: {how} {along}", advice))
         for by in {1, length - 1, 2, length - 2} if length > 2 else ():
             how = f"rolled by {by if by <= length // 2 else by - length}"
-            yield Mend(
-                np.roll(wrong.values, -by, axis), Words(f"{sentence}: {how} {along}", advice)
-            )
+            words = Words(f"{sentence}: {how} {along}", advice)
+            yield Mend(np.roll(wrong.values, -by, axis), words)
     last = len(wrong.shape) - 1
     if last > 0 and min(wrong.shape[-2:]) > 1:
         said = f"{sentence}: reversed along the last two axes of {wrong.name}"

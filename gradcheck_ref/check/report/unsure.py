@@ -63,9 +63,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         return zero, "", "check at another point, such as one before the optimum"
     asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(certificate.rtol)
     only, evidence = "only " * (certificate.vouched < certificate.entries), ""
-    said = (
-        f"{lines} confirm {only}{certificate.vouched} of {certificate.entries} entries to {asked}"
-    )
+    known, of = certificate.vouched, certificate.entries
+    said = f"{lines} confirm {only}{known} of {of} entries to {asked}"
     if only and math.isfinite(certificate.within):
         said += f", and all to {wider}" if wider else ""
         evidence = (
@@ -162,11 +161,10 @@ def _more_evaluations(report: Any) -> str:
     """Say how many evaluations are enough, if lines do not leave more entries to measure."""
     if report.certificate and report.certificate.verdict == UNSURE:
         return f"use a larger {setting('max_evaluations')}"
-    left = {
-        (pair.input.name, row)
-        for pair in report.pairs
-        for row in pair.rows[(pair.reason == "budget").any(axis=1)].tolist()
-    }
+    left = set[tuple[str, int]]()
+    for pair in report.pairs:
+        rows = pair.rows[(pair.reason == "budget").any(axis=1)].tolist()
+        left |= {(pair.input.name, row) for row in rows}
     needed = report.evaluations + len(left) * ALL_STEPS
     enough = setting("max_evaluations", f"{math.ceil(needed / ROUND) * ROUND}")
     return f"use {enough}, which is enough for every step that the check tries"
@@ -192,13 +190,10 @@ def _slopes(entry: Any) -> str:
     The digits that are shown decide: beyond them both ends are rounded.
     """
     # A slope that is tiny compared with the jump is 0 except for rounding.
-    ends, tiny = (
-        (entry.numeric - entry.bar, entry.numeric + entry.bar),
-        10.0 ** -(SLOPE_DIGITS + 1) * entry.bar,
-    )
-    low, high, claim = (
-        short(0.0 if abs(one) < tiny else one, SLOPE_DIGITS) for one in (*ends, entry.analytic)
-    )
+    ends = entry.numeric - entry.bar, entry.numeric + entry.bar
+    tiny = 10.0 ** -(SLOPE_DIGITS + 1) * entry.bar
+    shown = (0.0 if abs(one) < tiny else one for one in (*ends, entry.analytic))
+    low, high, claim = (short(one, SLOPE_DIGITS) for one in shown)
     if len({short(end, SLOPE_DIGITS // 2) for end in ends}) == 1:  # f is more likely noisy there
         return ""
     where = "outside, but that is not certain"

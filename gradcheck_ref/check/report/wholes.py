@@ -60,12 +60,10 @@ def in_the_table(report: Any) -> Iterator[str]:
     """Yield the numbers of each input that lines have measured as a whole."""
     for one in report.inputs:
         if one.lines and math.isfinite(one.error):
-            said = (
-                f"{one.name} as a whole: off by {as_share(one.error)} +- {as_share(one.spread)}, "
-            )
-            if one.code != FAIL:
-                said += f"surely below {as_share(one.limit)}, {could_hide(one)}; "
-            yield f"{said}allowed {as_share(one.allowed)}"
+            off = f"{as_share(one.error)} +- {as_share(one.spread)}"
+            below = f"surely below {as_share(one.limit)}, {could_hide(one)}; "
+            most = f"{below if one.code != FAIL else ''}allowed {as_share(one.allowed)}"
+            yield f"{one.name} as a whole: off by {off}, {most}"
 
 
 def inputs_as_a_whole(report: Any) -> str:
