@@ -225,7 +225,7 @@ class Claims:
                 change = second - first
                 np.abs(change, out=change)  # in place, for a million entries
             if 0 < largest < np.inf:
-                self.change = max(self.change, float(np.nanmax(change)) / largest)
+                self.change = max(self.change, float(np.nanmax(change, initial=0.0)) / largest)
             others = np.flatnonzero(np.isfinite(first) & ~(change <= most))
             rows = np.full(others.size, number) if self.by_rows else others
             why = "a buffer that adds up, a cache of another point"
