@@ -158,11 +158,10 @@ class Pair:
         return np.asarray(np.abs(self.analytic - self.numeric))
 
     @property
+    @np.errstate(divide="ignore", invalid="ignore")
     def ratio(self) -> Array:
         """Difference over allowed error; 0 where both are 0."""
-        difference = self.difference
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(difference == 0, 0.0, difference / self.allowed)
+        return np.where(self.difference == 0, 0.0, self.difference / self.allowed)
 
     @property
     def worst(self) -> tuple[int, int] | None:

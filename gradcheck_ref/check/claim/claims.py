@@ -417,11 +417,8 @@ class Claims:
 
 def _told_apart(was: Any, now: Any) -> tuple[str, str]:
     """Write two numbers with as many digits as show that they differ, 6 at least."""
-    for digits in range(6, 18):
-        both = f"{was:.{digits}g}", f"{now:.{digits}g}"
-        if both[0] != both[1]:
-            break
-    return both
+    written = ((f"{was:.{digits}g}", f"{now:.{digits}g}") for digits in range(6, 18))
+    return next((both for both in written if both[0] != both[1]), (str(was), str(now)))
 
 
 def _same(first: list[Any], again: list[Any], opener: Opener | None) -> bool:

@@ -77,11 +77,8 @@ def _slices(block: Block, inside: Array) -> tuple[list[str], str]:
         few = several < shape[axis] if several == 1 else 2 * several <= shape[axis]
         # Several slices of zeros are a mask.
         if fills and few and several <= (NAMED_ONE_BY_ONE if block.claim_inside.any() else 1):
-            names = list[str]()
-            for index in np.unique(np.nonzero(inside)[axis]).tolist():
-                slices = np.zeros(shape, bool)
-                np.moveaxis(slices, axis, 0)[index] = True
-                names.append(box(block.name, slices))
+            which = np.indices(shape)[axis]
+            names = [box(block.name, which == index) for index in np.unique(which[inside])]
             return names, all_entries if block.region else f"{shape[axis]}"
     return [], all_entries
 
@@ -177,10 +174,8 @@ def one_input(block: Block) -> Iterator[Guess]:
 
 def _or_is_f(block: Block) -> str:
     """Ask if f itself is wrong, where only this input of several is, at every entry."""
-    of_others = (
-        b.significant.any() and not (b.fails.any() or b.endless.any()) for b in block.beside
-    )
-    if not (block.beside and block.all_rows and block.wrong.all() and all(of_others)):
+    right = [b.significant.any() and not (b.fails | b.endless).any() for b in block.beside]
+    if not (right and all(right) and block.all_rows and block.wrong.all()):
         return ""
     return (
         " Or is f itself wrong, and this the derivative of the right function? Compare a value of "

@@ -36,9 +36,8 @@ def plot_report(report: Any, path: Any = None) -> Any:
     for axis, pair in zip(axes[1:], maps, strict=False):
         _map(figure, axis, pair)
         axis.set_title(visible(report.title(pair)), parse_math=False)
-    figure.suptitle(
-        f"{report.verdict.upper()} ({report.reason}), {report.on_axes} entries measured"
-    )
+    verdict = f"{report.verdict.upper()} ({report.reason})"
+    figure.suptitle(f"{verdict}, {report.on_axes} entries measured")
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure

@@ -221,11 +221,10 @@ class Report:
             return ()
         return blind_spots(self.pairs, self.viewpoint, self.rtol, self.atol)
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def share(self, pair: Pair, atol: float = 0.0) -> Array:
         """Return (error + bar - atol) / (allowed - atol) for every entry."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            used = (pair.difference + pair.error - atol) / (pair.allowed - atol)
-        return np.asarray(used)
+        return np.asarray((pair.difference + pair.error - atol) / (pair.allowed - atol))
 
     def rtol_for(self, reasons: set[str]) -> float:
         """Return the rtol with which all entries with one of these reasons would pass.

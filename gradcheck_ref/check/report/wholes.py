@@ -25,8 +25,7 @@ def as_share(value: float) -> str:
 
 def worst_whole(report: Any) -> Whole:
     """Return the result for the input with the largest limit, of those that pass as a whole."""
-    worst: Whole = max(_passing(report), key=lambda one: float(one.limit))
-    return worst
+    return max(_passing(report), key=lambda one: one.limit)
 
 
 def _passing(report: Any) -> list[Whole]:
@@ -35,7 +34,7 @@ def _passing(report: Any) -> list[Whole]:
 
 def what_could_hide(report: Any) -> str:
     """Say how many entries could be wrong unseen, in the input where these are most."""
-    one = max(_passing(report), key=lambda one: float(one.hidden))
+    one = max(_passing(report), key=lambda one: one.hidden)
     where = f" of {one.name}" if len(report.inputs) > 1 else ""
     hides = "noise hides the errors of single entries"
     if report.digits:
