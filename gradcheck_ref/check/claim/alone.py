@@ -48,7 +48,11 @@ class GradientAlone:
         is_value = bool(np.isclose(pair[0], self.ask.first[0], rtol=rounding, atol=0.0))
         if fits(inputs, given):
             if is_value and fits(inputs, pair[1]):
-                raise ValueError(self._two_ways())
+                raise ValueError(
+                    f"{self.who} gives two numbers, and the first is the value of f: they may be a "
+                    f"value and a gradient, or the gradients of {' and '.join(inputs.forest.trees)}"
+                    ". Give the gradient alone, or by name"
+                )
             return given
         one_of_no_shape = is_value and not fits(inputs, given, shapes=False)
         if not fits(inputs, pair[1], shapes=not one_of_no_shape):
@@ -56,13 +60,6 @@ class GradientAlone:
         if not is_value and self.value is None:
             self.value = pair[0]
         return pair[1]
-
-    def _two_ways(self) -> str:
-        names = " and ".join(self.ask.inputs.forest.trees)
-        return (
-            f"{self.who} gives two numbers, and the first is the value of f: they may be a value "
-            f"and a gradient, or the gradients of {names}. Give the gradient alone, or by name"
-        )
 
     def notes(self) -> Iterator[str]:
         """Yield what the reader has to know about the values."""

@@ -56,11 +56,6 @@ class Viewpoint(NamedTuple):
     branches: bool  # whether the code of f treats negative numbers differently
 
 
-# If one of these mistakes in reading fits, the others add nothing: entries that are all 0 are all
-# equal, too.
-FIRST = "regulariser", "inner-factor", "permuted"
-
-
 def blind_spots(
     pairs: Sequence[Pair], viewpoint: Viewpoint, rtol: float, atol: float | None
 ) -> tuple[BlindSpot, ...]:
@@ -166,8 +161,11 @@ class _Place:
         """Return the mistakes in reading that do not change the input."""
         reads = ((one, one.read(x)) for one in MISTAKES if one.read)
         found = [one for one, several in reads if any(self._alike(x, y) for y in several)]
-        first = sorted(FIRST.index(one.kind) for one in found if one.kind in FIRST)
-        return [one for one in found if one.kind == FIRST[first[0]]][:1] if first else found
+        for kind in ("regulariser", "inner-factor", "permuted"):
+            # The others add nothing: entries that are all 0 are all equal, too.
+            if first := [one for one in found if one.kind == kind]:
+                return first[:1]
+        return found
 
     def _alike(self, x: Array, y: Array) -> bool:
         return bool(equal(y, x, self.rtol * np.abs(x)).all())

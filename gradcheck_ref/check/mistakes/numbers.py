@@ -11,9 +11,8 @@ import numpy as np
 from gradcheck_ref.check.mistakes.factors import NEARLY, meaning, plain
 from gradcheck_ref.check.mistakes.gradient import Array, Fitted, Gradient, Mend, Words
 
-# An entry of a gradient that is off by this factor should be corrected, and few tolerances hide it.
-SLIGHTLY_OFF, SLIGHT = 1.001, "a relative error of 1e-3"
-
+# A gradient that is off by this should be corrected, and few tolerances hide it.
+SLIGHT = "a relative error of 1e-3"
 
 SIGN = Words(
     "the sign is wrong",

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck_ref.check.mistakes import numbers, places
 from gradcheck_ref.check.mistakes.gradient import Array, Mistake
-from gradcheck_ref.check.mistakes.numbers import SLIGHT, SLIGHTLY_OFF
+from gradcheck_ref.check.mistakes.numbers import SLIGHT
 
 
 def _rolled(x: Array) -> list[Array]:
@@ -71,7 +71,7 @@ MISTAKES = [
     Mistake("sign", planted="the sign lost", make=numbers.sign_lost),
     Mistake("factor", mend=numbers.factor_with_a_meaning, planted="a factor of 2",
             make=lambda right: 2 * right.values),
-    Mistake("factor", planted=SLIGHT, make=lambda right: SLIGHTLY_OFF * right.values),
+    Mistake("factor", planted=SLIGHT, make=lambda right: 1.001 * right.values),
     Mistake("zero", planted="zeros", make=lambda right: 0 * right.values),
     Mistake("conjugate", mend=numbers.conjugate, planted="a conjugate", make=numbers.conjugated,
             read=lambda x: [np.conj(x)] if x.dtype.kind == "c" else [],
