@@ -9,6 +9,7 @@ import numpy as np
 
 from gradcheck_ref.check.hides.blind import BlindSpot
 from gradcheck_ref.check.mistakes.factors import NEARLY
+from gradcheck_ref.check.report import wholes
 from gradcheck_ref.check.report.table import numbers_of
 from gradcheck_ref.check.report.text import (
     entries_that,
@@ -19,13 +20,6 @@ from gradcheck_ref.check.report.text import (
     with_rtol,
 )
 from gradcheck_ref.check.report.unsure import by_lines, undecided
-from gradcheck_ref.check.report.wholes import (
-    as_share,
-    inputs_as_a_whole,
-    what_could_hide,
-    where_it_begins,
-    worst_whole,
-)
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Pair
 
 
@@ -74,14 +68,14 @@ def _passed(report: Any) -> Iterator[str]:
             f"{1 / certificate.chance:,.0f}"
         )
     if report.by_whole:
-        worst = worst_whole(report)
+        worst = wholes.worst_whole(report)
         count = "right as a whole"
-        used = f", to {as_share(worst.limit)} of the gradient, along {random_lines(worst)}"
+        used = f", to {wholes.as_share(worst.limit)} of the gradient, along {random_lines(worst)}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
     if report.by_whole:
-        yield f"but: {what_could_hide(report)}"
+        yield f"but: {wholes.what_could_hide(report)}"
         if any(one.code == UNSURE for one in report.inputs):
-            yield inputs_as_a_whole(report)
+            yield wholes.inputs_as_a_whole(report)
     elif certificate and certificate.vouched < certificate.entries:
         measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
@@ -147,13 +141,10 @@ def _failed(report: Any) -> Iterator[str]:
     wrong = [p for p in report.ranked if p.analytic is not None and (p.verdict == FAIL).any()]
     if not wrong and any(one.code == FAIL for one in report.inputs):
         worst = max(report.inputs, key=lambda one: (one.code == FAIL, one.error))
-        yield (
-            f"{worst.name}: the gradient is off by {as_share(worst.error)} +- "
-            f"{as_share(worst.spread)} of its length, and {as_share(worst.allowed)} is allowed"
-        )
+        yield wholes.too_far_off(worst)
         if len(report.inputs) > 1:
-            yield inputs_as_a_whole(report)
-        yield from where_it_begins(report)
+            yield wholes.inputs_as_a_whole(report)
+        yield from wholes.where_it_begins(report)
     told: list[Pair] = []
     if wrong:
         told = [pair for pair in report.comparable if pair.input.name == wrong[0].input.name]
@@ -164,8 +155,8 @@ def _failed(report: Any) -> Iterator[str]:
             yield _differs(report, wrong[0])
         yield from _others(report, told)
         if len(report.inputs) > 1 and any(one.lines for one in report.inputs):
-            yield inputs_as_a_whole(report)
-        yield from where_it_begins(report)
+            yield wholes.inputs_as_a_whole(report)
+        yield from wholes.where_it_begins(report)
         yield from _but_alike(report)
         if report.certificate and report.certificate.entries:
             said = "; ".join(filter(None, by_lines(report, report.certificate)[:2]))

@@ -59,10 +59,17 @@ def in_the_table(report: Any) -> Iterator[str]:
     """Yield the numbers of each input that lines have measured as a whole."""
     for one in report.inputs:
         if one.lines and math.isfinite(one.error):
-            off = f"{as_share(one.error)} +- {as_share(one.spread)}"
-            below = f"surely below {as_share(one.limit)}, {could_hide(one)}; "
-            most = f"{below if one.code != FAIL else ''}allowed {as_share(one.allowed)}"
-            yield f"{one.name} as a whole: off by {off}, {most}"
+            said = f"{one.name} as a whole: off by {as_share(one.error)} +- "
+            said += f"{as_share(one.spread)}, "
+            if one.code != FAIL:
+                said += f"surely below {as_share(one.limit)}, {could_hide(one)}; "
+            yield f"{said}allowed {as_share(one.allowed)}"
+
+
+def too_far_off(one: Whole) -> str:
+    """Say how far the gradient of an input is off, and what is allowed."""
+    off = f"{one.name}: the gradient is off by {as_share(one.error)} +- {as_share(one.spread)}"
+    return f"{off} of its length, and {as_share(one.allowed)} is allowed"
 
 
 def inputs_as_a_whole(report: Any) -> str:
