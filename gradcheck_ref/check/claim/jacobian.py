@@ -99,15 +99,19 @@ class JacobianClaims(Claims):
 
     def _by_output(self, given: Any) -> Iterator[tuple[int, Any]]:
         """Yield the number of each output, and its rows of the Jacobian, arranged by input."""
-        outputs = self.ask.outputs
+        outputs, several = self.ask.outputs, self.ask.outputs.several
         parts, forest = outputs.parts, outputs.forest
-        in_order = outputs.several and isinstance(given, tuple | list)
-        if in_order and len(given) == len(forest.forms):
-            yield from self._picked(dict(enumerate(given)))
-        elif not (outputs.several or forest.bare or is_sparse(given)) and isinstance(
-            given, tuple | list | Mapping
-        ):
-            yield from self._picked({0: given})
+        by_form: dict[int, Any] | None = None
+        if several and isinstance(given, tuple | list) and len(given) == len(forest.forms):
+            by_form = dict(enumerate(given))
+        elif not (several or forest.bare or is_sparse(given)):
+            by_form = {0: given} if isinstance(given, tuple | list | Mapping) else None
+        if by_form is not None:
+            found = forest.picked(by_form)[0]
+            if lacking := [part.name for j, part in parts.items() if j not in found]:
+                self._refuse("structure", f"no rows for {', '.join(lacking)}")
+            else:
+                yield from ((j, found[j]) for j in parts)
         elif len(parts) == 1:
             yield from ((j, given) for j in parts)
         elif (matrix := _as_matrix(given)) is None:
@@ -115,14 +119,6 @@ class JacobianClaims(Claims):
             self._refuse("structure", f"{described(given)}: it must give the rows for {names}")
         else:
             yield from self._split(matrix, parts, [*self.ask.inputs.parts.values()], 0)
-
-    def _picked(self, given: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
-        """Yield the rows for each output, of a Jacobian that is arranged as the output is."""
-        found, parts = self.ask.outputs.forest.picked(given)[0], self.ask.outputs.parts
-        if lacking := [part.name for j, part in parts.items() if j not in found]:
-            self._refuse("structure", f"no rows for {', '.join(lacking)}")
-            return
-        yield from ((j, found[j]) for j in parts)
 
     def _by_part(self, row: Any, output: Part) -> Iterator[tuple[int, Any]]:
         """Yield the number of each input, and its block of the rows for an output."""
