@@ -148,7 +148,7 @@ class JacobianClaims(Claims):
         if matrix.shape != wanted:
             said = f"shape {matrix.shape} for {names}, and the shape of all these is {wanted}"
             said += ": outputs first, then inputs"
-            self._refuse("shape", said + _if_transposed(matrix.shape == wanted[::-1]))
+            self._refuse("shape", said + ". It is transposed" * (matrix.shape == wanted[::-1]))
             return
         if is_operator(matrix):
             matrix = (matrix.T @ np.eye(wanted[0])).T
@@ -174,7 +174,8 @@ class JacobianClaims(Claims):
             turned = block.shape in {part.shape + output.shape, shapes[-1][::-1]}
             wanted = " or ".join(map(str, dict.fromkeys(shapes)))
             said = f"shape {block.shape} for {title}, and the shape of that is {wanted}: "
-            reason, said = "shape", f"{said}outputs first, then inputs{_if_transposed(turned)}"
+            said += "outputs first, then inputs" + ". It is transposed" * turned
+            reason = "shape"
         if reason:
             self.fault(reason, part.name, f"{self.who} gives {said}")
             return None, reason
@@ -206,7 +207,3 @@ def _entries(part: Part) -> int:
 def _shapes(output: Part, part: Part) -> list[tuple[int, ...]]:
     """Return the shapes that a block may have; the last one is that of a matrix."""
     return [output.shape + part.shape, (_entries(output), _entries(part))]
-
-
-def _if_transposed(is_so: bool) -> str:
-    return ". It is transposed" if is_so else ""

@@ -147,9 +147,9 @@ def factor_for_each(block: Block) -> Iterator[Guess]:
     if np.iscomplexobj(block.claim) or not block.is_sharp:
         return
     shape = *block.part.shape, block.claim.shape[1]
-    claim, numeric = np.zeros((2, block.entries, shape[-1]))
-    claim[block.rows], numeric[block.rows] = np.where(block.known, [block.claim, block.numeric], 0)
-    claim, numeric = claim.reshape(shape), numeric.reshape(shape)
+    both = np.zeros((2, block.entries, shape[-1]))
+    both[:, block.rows] = np.where(block.known, [block.claim, block.numeric], 0.0)
+    claim, numeric = both.reshape(2, *shape)
     axes = tuple(range(len(shape)))
     names = [f"slice of {block.name} along axis {axis}" for axis in axes[:-1]]
     if len(names) == 2:
