@@ -201,8 +201,8 @@ class Claims:
         """
         count = self.count if self.asks else 0
         change_of_f = float(np.nanmax(self.ask.nondeterminism, initial=0.0))
-        size_of_f = float(np.nanmax(np.abs(self.ask.first), initial=change_of_f))
-        share = LIKE_F * change_of_f / size_of_f if change_of_f else 0.0
+        size_of_f = float(np.nanmax(np.abs(self.ask.first), initial=np.finfo(float).tiny))
+        share = LIKE_F * change_of_f / size_of_f
         for number in range(0, count, max(1, count - 1)):
             first = self._claim(number)
             apart, known = self.of(self.ask), len(self.faults)
