@@ -341,11 +341,9 @@ class Claims:
             f"loss({{**params, '{word}': {word}}})",
             "and not from the point that it is sent? Then take it from there",
         )
-        said = (
-            f"f did not change when {names} was moved, but the claimed gradient is not zero. Does "
-            f"f read {word} from somewhere else, {elsewhere}. If not, f is flat here "
-            "(a dead unit, a clipped or a rounded value), and the gradient is zero"
-        )
+        said = f"f did not change when {names} was moved, but the claimed gradient is not zero. "
+        said += f"Does f read {word} from somewhere else, {elsewhere}. If not, f is flat here "
+        said += "(a dead unit, a clipped or a rounded value), and the gradient is zero"
         self.fault("ignores-input", names, said)
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:

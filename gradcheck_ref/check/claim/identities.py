@@ -172,11 +172,9 @@ class Identities:
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
                 long = "" if magnitude == 1 else f" times {magnitude:g}, scaled back,"
-                said = (
-                    f"{claims.who} is not linear in {claims.vector}: for a random {claims.vector}"
-                    f"{long} it gives {given[worst] / magnitude:.6g}, but the results for its "
-                    f"single entries add up to {expected[worst]:.6g}"
-                )
+                said = f"{claims.who} is not linear in {claims.vector}: for a random "
+                said += f"{claims.vector}{long} it gives {given[worst] / magnitude:.6g}, but the "
+                said += f"results for its single entries add up to {expected[worst]:.6g}"
             most = max(most, float(np.max(off / size, where=off > 0, initial=0.0)))
         question = "left out, clipped, squared, or replaced by its sign?"
         self._fault(claims.who, said, most, f". Is the {claims.vector} {question}")
@@ -207,10 +205,8 @@ class Identities:
         if off > 0:
             noise = [self.noise_in(jvp, self.v) * self.u, self.noise_in(vjp, self.u) * self.v]
             off -= float(_rounding(sum(map(np.linalg.norm, noise)), size))
-        said = (
-            f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
-            "for random u and v. No step is involved: at least one of the two is wrong"
-        )
+        said = f"jvp and vjp are not adjoint: <u, J v> = {left:.6g} but <J' u, v> = {right:.6g} "
+        said += "for random u and v. No step is involved: at least one of the two is wrong"
         self._fault(NOT_ADJOINT, said, max(0.0, off) / size if size else 0.0)
 
     def _fault(self, subject: str, said: str, beyond: float, question: str = "") -> None:

@@ -50,9 +50,7 @@ def exchanged(claims: Claims, rows: Array, claimed: Array, slopes: Array, slack:
     found, at = (found, row) if claims.by_rows else (found[rows], np.s_[:, column])
     if sizes.any() and not apart.faults and (np.abs(found - slopes[at]) <= slack[at]).all():
         names = ", ".join(claims.ask.inputs.forest.trees)
-        said = (
-            f"{claims.who}({names}, {claims.vector}) is right, but the check calls "
-            f"{claims.who}({claims.vector}, {names}): the {claims.vector} comes first"
-        )
+        said = f"{claims.who}({names}, {claims.vector}) is right, but the check calls "
+        said += f"{claims.who}({claims.vector}, {names}): the {claims.vector} comes first"
         others = [fault for fault in claims.faults if fault not in explained]
         claims.faults[:] = [Fault("structure", f"{ARGUMENTS}{claims.who}", said), *others]

@@ -246,10 +246,8 @@ def local_derivative(block: Block) -> Iterator[Guess]:
     # A zero comes from a mask, not from a wrong formula.
     if np.iscomplexobj(ratios) or not np.median(np.abs(ratios - 1)) > NEARLY or not ratios.all():
         return
-    sentence = (
-        f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {_by_factors(ratios)}"
-        f"{', and none is misplaced' if block.shows_order else ''}{_one_side(block)}"
-    )
+    sentence = f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {_by_factors(ratios)}"
+    sentence += f"{', and none is misplaced' if block.shows_order else ''}{_one_side(block)}"
     advice = "is it the derivative of another function or branch, or at another point, or is a "
     yield Guess("local-derivative", sentence, f"{advice}term missing?{_or_is_f(block)}")
 

@@ -73,15 +73,11 @@ def conjugate(wrong: Gradient) -> Iterator[Mend]:
     If the derivative is not conjugated, the gradient for upstream 1 is the conjugate of the right
     one, and the gradient for upstream i is minus the conjugate.
     """
-    advice = (
-        "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
-        "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
-    )
+    advice = "is a conjugate missing, or one too many? A vjp multiplies by the conjugate of the "
+    advice += "derivative, np.conj(derivative) * upstream; a jvp does not: derivative * tangent"
     if wrong.is_jacobian:
-        advice = (
-            "is a conjugate missing, or one too many? The derivative of a complex output is not "
-            "conjugated. For a real output, the row is its gradient, dL/dx + 1j * dL/dy"
-        )
+        advice = "is a conjugate missing, or one too many? The derivative of a complex output is "
+        advice += "not conjugated. For a real output, the row is its gradient, dL/dx + 1j * dL/dy"
     said = Words("it is right except for a complex conjugate", advice)
     if not (np.iscomplexobj(wrong.values) or wrong.imaginary.any()):
         return

@@ -40,10 +40,8 @@ def transposed(wrong: Gradient) -> Iterator[Mend]:
         return
     yield from axes_swapped(wrong)
     if len(wrong.shape) > 1:
-        advice = (
-            f"write {name} row by row. In Fortran, Julia, R and MATLAB arrays are stored "
-            "column by column: transpose it first. In NumPy, check the order of a reshape"
-        )
+        advice = f"write {name} row by row. In Fortran, Julia, R and MATLAB arrays are stored "
+        advice += "column by column: transpose it first. In NumPy, check the order of a reshape"
         by_columns = np.arange(size).reshape(wrong.shape, order="F").reshape(-1)
         ways = {"column by column, but read row by row": by_columns}
         ways["row by row, but read column by column"] = np.argsort(by_columns)

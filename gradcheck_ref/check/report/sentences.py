@@ -62,11 +62,9 @@ def _passed(report: Any) -> Iterator[str]:
         # Lines miss every error below their limit. An entry that is vouched for may be off so much.
         all_vouched = certificate.vouched == certificate.entries
         missed = "a wrong entry" if all_vouched else "an error above the limit in the next line"
-        used = (
-            f", {f'{certificate.entries} of them ' if report.on_axes else ''}measured together "
-            f"along {random_lines(certificate)}, which miss {missed} at most one time in "
-            f"{1 / certificate.chance:,.0f}"
-        )
+        used = f", {f'{certificate.entries} of them ' if report.on_axes else ''}measured together "
+        used += f"along {random_lines(certificate)}, which miss {missed} at most one time in "
+        used += f"{1 / certificate.chance:,.0f}"
     if report.by_whole:
         worst = wholes.worst_whole(report)
         count = "right as a whole"

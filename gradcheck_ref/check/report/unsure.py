@@ -48,10 +48,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         seen = certificate.against and f"at worst {numbers_of(*certificate.against)}"
         return said, seen or "", f"check at another point, such as one without ties, or {more}"
     if certificate.against:
-        said = (
-            f"taken together, the claims for {certificate.entries} entries disagree with f along "
-            f"{lines}, but the check did not find which of them are wrong"
-        )
+        said = f"taken together, the claims for {certificate.entries} entries disagree with f "
+        said += f"along {lines}, but the check did not find which of them are wrong"
         return said, f"at worst {numbers_of(*certificate.against)}", more
     if certificate.chance > 0.01:
         said = f"the claims for {certificate.entries} entries agree with f along {lines}, "
@@ -67,10 +65,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     said = f"{lines} confirm {only}{known} of {of} entries to {asked}"
     if only and math.isfinite(certificate.within):
         said += f", and all to {wider}" if wider else ""
-        evidence = (
-            f"no entry is off by more than {short(certificate.within)} of a typical entry, but a "
-            "small entry may be off by a larger share of itself"
-        )
+        evidence = f"no entry is off by more than {short(certificate.within)} of a typical entry, "
+        evidence += "but a small entry may be off by a larger share of itself"
     if report.digits:
         more = f"let f return all digits (its values have {report.digits}), or {more}"
     return said, evidence, f"{more}, or check fewer inputs at once{_accept(certificate.rtol)}"
@@ -87,10 +83,8 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
     sentence, advice = _words_for(report, reason, *group[0])
     evidence = ""
     if math.isinf(entry.analytic) and reason in ("kink", "domain-edge"):
-        evidence = (
-            f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes of f "
-            "are finite at every step, so they cannot confirm it"
-        )
+        evidence = f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes "
+        evidence += "of f are finite at every step, so they cannot confirm it"
     elif reason in ("stairs", "rounded") and group[0][0].given.stair:
         evidence = group[0][0].given.stair.said
     elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
@@ -110,11 +104,9 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     in_steps = "If f is meant to change in steps, such as a floor, a count, a quantized or a "
     in_steps += "spiking layer, its slope is 0: only the smooth function behind it can be checked"
     in_float64 = "compute f in float64 throughout, without cancellation or rounding to few digits"
-    on_surface = (
-        "is f defined on a surface only, such as a sphere, or numbers that add up to 1? Then check "
-        "it as a function of free coordinates, or along a curve c on the surface: t -> f(c(t)) at "
-        "t = 0, whose derivative is the claim times that of c"
-    )
+    on_surface = "is f defined on a surface only, such as a sphere, or numbers that add up to 1? "
+    on_surface += "Then check it as a function of free coordinates, or along a curve c on the "
+    on_surface += "surface: t -> f(c(t)) at t = 0, whose derivative is the claim times that of c"
     whole_number = f"is {name} a whole number? Then it has no derivative: pass it as an int"
     meaning = {
         "rounded": f"hidden by rounding: no value of f has more than {report.digits} digits",
