@@ -332,9 +332,7 @@ def _check(
     if name == "vjp" and given == getattr(f, "vjp", None):  # these do not fit any other vjp
         vjps = _attribute(f, "vjps", None, inputs, required=False)
         company = getattr(f, "company", None)
-    second = None
-    if other is not False:
-        second = _attribute(f, theirs, other, inputs, required=False)
+    second = None if other is False else _attribute(f, theirs, other, inputs, required=False)
     return examine(f, inputs, knobs, Product(name, given, vjps, second, other is not None, company))
 
 
@@ -351,9 +349,7 @@ def _attribute(
         known = map(framework_of, (f, *leaves_of(inputs)))
         hint = f"define f.{name}"
         if framework := next(filter(None, known), ""):
-            hint = (
-                f"to check the derivatives of {framework}, write check_{name}(from_{framework}(f), "
-                f"inputs), with from gradcheck_ref.adapters import from_{framework}"
-            )
+            hint = f"to check the derivatives of {framework}, write check_{name}(from_{framework}"
+            hint += f"(f), inputs), with from gradcheck_ref.adapters import from_{framework}"
         raise TypeError(f"f has no attribute {name}: {hint}, or pass {name}=")
     return product if product is None else as_function(product, name)
