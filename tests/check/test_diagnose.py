@@ -6,8 +6,10 @@ The bugs of the zoo and of the museum get their diagnoses in the corpus.
 
 import re
 
+import corpus
 import numpy as np
 import pytest
+from corpus.row import claims_of, judged
 from energies import MATRIX, VECTOR, energy, energy_gradient
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
@@ -458,6 +460,12 @@ def test_random_wrong_gradients_get_no_false_diagnosis(noise_of_f, spoil, true):
 
 
 # --- the list of kinds ------------------------------------------------------------------------
+
+
+def test_slopes_with_long_bars_show_no_number_for_each_column():
+    row = corpus.row_named("offsets of whole pixels in float32")
+    doubled = next(claim for claim in claims_of(row) if claim.name == "doubled")
+    assert kinds(judged(row, doubled.value)) == []
 
 
 def test_each_kind_is_described_in_one_sentence():
