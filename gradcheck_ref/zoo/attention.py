@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -220,9 +219,6 @@ def attention_pooling() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield dot_product_attention()
-    yield causal_self_attention()
-    yield embedding()
-    yield attention_pooling()
+CASES = (
+    dot_product_attention, causal_self_attention, embedding, attention_pooling,
+)  # fmt: skip

@@ -5,7 +5,6 @@ sum(conj(u) df). So for a holomorphic f the gradient is u times the *conjugate* 
 people forget the conjugate.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -194,13 +193,7 @@ def power_spectrum() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield squared_modulus()
-    yield complex_square()
-    yield complex_exponential()
-    yield complex_conjugate()
-    yield complex_reciprocal()
-    yield modulus()
-    yield complex_matmul()
-    yield power_spectrum()
+CASES = (
+    squared_modulus, complex_square, complex_exponential, complex_conjugate, complex_reciprocal,
+    modulus, complex_matmul, power_spectrum,
+)  # fmt: skip

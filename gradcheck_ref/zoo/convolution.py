@@ -3,7 +3,6 @@
 As in deep learning, "convolution" does not flip the kernel. ``u`` is the upstream gradient.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -295,12 +294,7 @@ def upsampling() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield convolution_1d()
-    yield strided_convolution()
-    yield convolution_2d()
-    yield convolution_with_channels()
-    yield max_pooling()
-    yield average_pooling()
-    yield upsampling()
+CASES = (
+    convolution_1d, strided_convolution, convolution_2d, convolution_with_channels, max_pooling,
+    average_pooling, upsampling,
+)  # fmt: skip

@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -690,30 +689,9 @@ def mean_and_variance() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield square()
-    yield cube()
-    yield exponential()
-    yield logarithm()
-    yield logarithm_base_two()
-    yield square_root()
-    yield reciprocal()
-    yield sine()
-    yield sine_of_turns()
-    yield hyperbolic_tangent()
-    yield sigmoid()
-    yield softplus()
-    yield gelu()
-    yield gelu_tanh()
-    yield silu()
-    yield relu()
-    yield leaky_relu()
-    yield absolute_value()
-    yield clip()
-    yield elu()
-    yield power()
-    yield division()
-    yield product()
-    yield polar_to_cartesian()
-    yield mean_and_variance()
+CASES = (
+    square, cube, exponential, logarithm, logarithm_base_two, square_root, reciprocal, sine,
+    sine_of_turns, hyperbolic_tangent, sigmoid, softplus, gelu, gelu_tanh, silu, relu,
+    leaky_relu, absolute_value, clip, elu, power, division, product, polar_to_cartesian,
+    mean_and_variance,
+)  # fmt: skip

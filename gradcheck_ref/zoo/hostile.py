@@ -10,7 +10,7 @@ function. ``u`` is the upstream gradient.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -982,48 +982,14 @@ def unused_input() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield relu_at_zero()
-    yield absolute_value_at_zero()
-    yield maximum_with_tie()
-    yield max_pooling_with_tie()
-    yield clip_at_its_edges()
-    yield hinge_at_its_margin()
-    yield relu_near_zero()
-    yield leaky_relu_near_zero()
-    yield absolute_value_near_zero()
-    yield maximum_near_tie()
-    yield three_halves_power_at_zero()
-    yield step_at_its_jump()
-    yield step_near_its_jump()
-    yield tiny_loss()
-    yield tiny_softmax()
-    yield vanishing_loss()
-    yield huge_loss()
-    yield exponential_at_300()
-    yield identity_far_out()
-    yield cube_at_tens()
-    yield square_of_large_x()
-    yield logarithm_of_large_x()
-    yield square_of_small_x()
-    yield sine_of_small_x()
-    yield large_offset()
-    yield square_on_a_pedestal()
-    yield mixed_magnitudes()
-    yield sigmoid_in_its_tail()
-    yield square_root_near_zero()
-    yield logarithm_near_zero()
-    yield square_root_just_inside()
-    yield entropy_near_zero()
-    yield arcsine_near_one()
-    yield fast_sine()
-    yield very_fast_sine()
-    yield float32_softplus()
-    yield float32_layer()
-    yield noisy_sine()
-    yield rounded_output()
-    yield cancelling_quotient()
-    yield constant_function()
-    yield stationary_point()
-    yield unused_input()
+CASES = (
+    relu_at_zero, absolute_value_at_zero, maximum_with_tie, max_pooling_with_tie,
+    clip_at_its_edges, hinge_at_its_margin, relu_near_zero, leaky_relu_near_zero,
+    absolute_value_near_zero, maximum_near_tie, three_halves_power_at_zero, step_at_its_jump,
+    step_near_its_jump, tiny_loss, tiny_softmax, vanishing_loss, huge_loss, exponential_at_300,
+    identity_far_out, cube_at_tens, square_of_large_x, logarithm_of_large_x, square_of_small_x,
+    sine_of_small_x, large_offset, square_on_a_pedestal, mixed_magnitudes, sigmoid_in_its_tail,
+    square_root_near_zero, logarithm_near_zero, square_root_just_inside, entropy_near_zero,
+    arcsine_near_one, fast_sine, very_fast_sine, float32_softplus, float32_layer, noisy_sine,
+    rounded_output, cancelling_quotient, constant_function, stationary_point, unused_input,
+)  # fmt: skip

@@ -3,7 +3,6 @@
 ``u`` is the upstream gradient, of the shape of the output.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -520,23 +519,8 @@ def determinant() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield affine()
-    yield matmul()
-    yield matrix_vector()
-    yield bilinear_form()
-    yield quadratic_form()
-    yield inverse()
-    yield solve()
-    yield log_determinant()
-    yield determinant()
-    yield frobenius_norm()
-    yield trace_of_product()
-    yield outer_product()
-    yield covariance()
-    yield squared_distances()
-    yield cumulative_sum()
-    yield cumulative_product()
-    yield gather()
-    yield axes_permuted()
+CASES = (
+    affine, matmul, matrix_vector, bilinear_form, quadratic_form, inverse, solve,
+    log_determinant, determinant, frobenius_norm, trace_of_product, outer_product, covariance,
+    squared_distances, cumulative_sum, cumulative_product, gather, axes_permuted,
+)  # fmt: skip

@@ -4,7 +4,6 @@
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -489,18 +488,8 @@ def kl_divergence() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield softmax()
-    yield softmax_with_temperature()
-    yield calibrated_softmax()
-    yield log_softmax()
-    yield logsumexp()
-    yield cross_entropy()
-    yield label_smoothing()
-    yield mean_squared_error()
-    yield binary_cross_entropy()
-    yield hinge()
-    yield huber()
-    yield cosine_similarity()
-    yield kl_divergence()
+CASES = (
+    softmax, softmax_with_temperature, calibrated_softmax, log_softmax, logsumexp,
+    cross_entropy, label_smoothing, mean_squared_error, binary_cross_entropy, hinge, huber,
+    cosine_similarity, kl_divergence,
+)  # fmt: skip

@@ -3,7 +3,6 @@
 ``u`` is the upstream gradient; for a loss it is one number.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -422,13 +421,7 @@ def iris_classifier() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield two_layer_network()
-    yield regularised_network()
-    yield ridge_regression()
-    yield deep_tanh_network()
-    yield residual_block()
-    yield tied_autoencoder()
-    yield dropout_layer()
-    yield iris_classifier()
+CASES = (
+    two_layer_network, regularised_network, ridge_regression, deep_tanh_network, residual_block,
+    tied_autoencoder, dropout_layer, iris_classifier,
+)  # fmt: skip

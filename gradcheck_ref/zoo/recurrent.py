@@ -3,7 +3,6 @@
 ``u`` is the upstream gradient, of the shape of the output.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -292,10 +291,6 @@ def gru_cell() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield elman_cell()
-    yield unrolled_rnn()
-    yield leaky_memory()
-    yield lstm_cell()
-    yield gru_cell()
+CASES = (
+    elman_cell, unrolled_rnn, leaky_memory, lstm_cell, gru_cell,
+)  # fmt: skip
