@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, HALVED, NEGATED, ZERO, Array, Case, accumulated, case, without
 
 SMOOTH = "elementwise smooth"
 
@@ -27,23 +27,16 @@ def square() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    def last_entry_left_out(u: Any, x: Array) -> Any:
-        grad = np.zeros_like(x)
-        for i in range(len(x) - 1):  # wrong: range(len(x))
-            grad[i] = u[i] * 2 * x[i]
-        return grad
-
     return (
         case("square", f, vjp, SMOOTH, np.array([-1.3, 0.4, 0.9, 2.1]))
-        .bug("two-forgotten", "The exponent is lowered but not brought down.")
-        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .changed("two-forgotten", "The exponent is lowered but not brought down.", HALVED)
         .bug(
             "upstream-dropped",
             "The local derivative is used as the gradient; the chain rule is left out.",
         )
         .wrong("upstream-dropped", "unknown", lambda u, x: 2 * x)
         .bug("last-entry-left-out", "The loop runs to len(x) - 1.")
-        .wrong("loop-bounds", "single-entries", last_entry_left_out)
+        .by(without(-1, "single-entries"))
     )
 
 
@@ -92,13 +85,6 @@ def exponential() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * np.exp(x)
 
-    kept = np.zeros(4)
-
-    def accumulates(u: Any, x: Array) -> Any:
-        nonlocal kept
-        kept = kept + u * np.exp(x)  # wrong: the buffer is never set to zero
-        return kept
-
     def half_precision(u: Any, x: Array) -> Any:
         y = np.exp(x).astype(np.float16)  # wrong: saved in float16 to save memory
         return u * y.astype(np.float64)
@@ -108,7 +94,7 @@ def exponential() -> Case:
         .bug("power-rule", "The rule for x^n is applied to e^x.")
         .wrong("wrong-rule", "unknown", lambda u, x: u * x * np.exp(x - 1))
         .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
-        .wrong("accumulation", "accumulated", accumulates)
+        .by(accumulated())
         .bug("output-kept-in-float16", "The output is cached in half precision and reused.")
         .wrong("precision", "noisy", half_precision)
         .bug("shifted", "The gradient of a shifted exponential, e^(x - 1/2), is reused.")
@@ -181,8 +167,7 @@ def square_root() -> Case:
 
     return (
         case("square_root", f, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
-        .bug("half-forgotten", "The exponent 1/2 is not brought down.")
-        .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
+        .changed("half-forgotten", "The exponent 1/2 is not brought down.", DOUBLED)
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 0.5 * np.sqrt(x))
         .bug("root-forgotten", "0.5 / y is right, with y the output; x is used instead.")
@@ -205,8 +190,7 @@ def reciprocal() -> Case:
 
     return (
         case("reciprocal", f, vjp, SMOOTH, np.array([-1.7, 0.6, 1.1, 2.3]))
-        .bug("sign", "The minus of the exponent -1 is lost.")
-        .wrong("sign", "sign", lambda u, x: u / x**2)
+        .changed("sign", "The minus of the exponent -1 is lost.", NEGATED)
         .bug("not-squared", "The exponent is brought down but not lowered.")
         .wrong("wrong-power", "inner-factor", lambda u, x: -u / x)
         .bug("squares-in-place", "x *= x saves a temporary, and overwrites the caller's input.")
@@ -225,8 +209,7 @@ def sine() -> Case:
 
     return (
         case("sine", f, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
-        .bug("sign", "The minus belongs to the derivative of the cosine.")
-        .wrong("sign", "sign", lambda u, x: -u * np.cos(x))
+        .changed("sign", "The minus belongs to the derivative of the cosine.", NEGATED)
         .bug("at-the-output", "The derivative is evaluated at the output.")
         .wrong("wrong-place", "unknown", lambda u, x: u * np.cos(np.sin(x)))
         .bug("degrees", "A conversion from degrees that the function does not make.")
@@ -282,8 +265,7 @@ def hyperbolic_tangent() -> Case:
         .wrong("wrong-place", "unknown", lambda u, x: u * (1 - x**2))
         .bug("not-squared", "The square is forgotten.")
         .wrong("wrong-power", "unknown", lambda u, x: u * (1 - np.tanh(x)))
-        .bug("sign", "y^2 - 1 instead of 1 - y^2.")
-        .wrong("sign", "sign", lambda u, x: u * (np.tanh(x) ** 2 - 1))
+        .changed("sign", "y^2 - 1 instead of 1 - y^2.", NEGATED)
         .bug(
             "buffers-freed",
             "The saved output is freed after the first backward pass and read again.",
@@ -494,8 +476,7 @@ def absolute_value() -> Case:
         .wrong("sign-dropped", "unknown", lambda u, x: u * np.ones_like(x))
         .bug("positive-only", "The ReLU's mask is reused.")
         .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
-        .bug("sign", "The two branches are swapped.")
-        .wrong("sign", "sign", lambda u, x: u * np.where(x < 0, 1, -1))
+        .changed("sign", "The two branches are swapped.", NEGATED)
     )
 
 
@@ -555,8 +536,7 @@ def power() -> Case:
         case("power", f, vjp, SMOOTH, np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7]))
         .bug("exponent-not-lowered", "p x^p: brought down, but not lowered.")
         .wrong("wrong-power", "inner-factor", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
-        .bug("exponent-constant", "The exponent is treated as a constant.")
-        .wrong("zero", "zero", lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)))
+        .changed("exponent-constant", "The exponent is treated as a constant.", ZERO, part=1)
         .bug("log-base-ten", "log10 instead of the natural logarithm.")
         .wrong("factor", "factor", lambda u, x, p: (u * p * x ** (p - 1), u * x**p * np.log10(x)))
         .bug("log-forgotten", "The derivative of e^p is applied to x^p.")
@@ -579,8 +559,7 @@ def division() -> Case:
         case("division", f, vjp, SMOOTH, a, b)
         .bug("missing-sum", "b was broadcast over the rows; its gradient must be summed over them.")
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u / b, -u * a / b**2))
-        .bug("sign", "The minus of d(1/b) is lost.")
-        .wrong("sign", "sign", lambda u, a, b: (u / b, (u * a / b**2).sum(axis=0)))
+        .changed("sign", "The minus of d(1/b) is lost.", NEGATED, part=1)
         .bug("mean-over-rows", "Mean over the broadcast axis instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u / b, -(u * a / b**2).mean(axis=0)))
         .bug("numerator-multiplied", "The rule for a product is applied to the numerator.")
@@ -604,23 +583,13 @@ def product() -> Case:
         .bug("column-not-summed", "The column was broadcast; its gradient comes back as a matrix.")
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u * b, (u * a).sum(axis=0)))
         .bug("row-not-summed", "The row was broadcast; its gradient comes back as a matrix.")
-        .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), u * a),
-        )
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: u * a, part=1)
         .bug("mean-over-columns", "Mean over the broadcast axis instead of the sum.")
         .wrong(
-            "mean-for-sum",
-            "factor",
-            lambda u, a, b: ((u * b).mean(axis=1, keepdims=True), (u * a).sum(axis=0)),
+            "mean-for-sum", "factor", lambda u, a, b: (u * b).mean(axis=1, keepdims=True), part=0
         )
         .bug("rolled", "Written to index j + 1.")
-        .wrong(
-            "off-by-one",
-            "permuted",
-            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), np.roll((u * a).sum(axis=0), 1)),
-        )
+        .wrong("off-by-one", "permuted", lambda u, a, b: np.roll((u * a).sum(axis=0), 1), part=1)
     )
 
 
@@ -637,29 +606,15 @@ def polar_to_cartesian() -> Case:
     return (
         case("polar_to_cartesian", f, vjp, SMOOTH, np.array([1.4, 0.6]), np.array([0.7, -2.1]))
         .bug("second-output-dropped", "The upstream of the second output never reaches r.")
-        .wrong(
-            "upstream-dropped",
-            "mask",
-            lambda u, r, t: (u[0] * np.cos(t), r * (u[1] * np.cos(t) - u[0] * np.sin(t))),
-        )
+        .wrong("upstream-dropped", "mask", lambda u, r, t: u[0] * np.cos(t), part=0)
         .bug("radius-forgotten", "The factor r is left out of the gradient of the angle.")
         .wrong(
             "term-dropped",
             "inner-factor",
-            lambda u, r, t: (
-                u[0] * np.cos(t) + u[1] * np.sin(t),
-                u[1] * np.cos(t) - u[0] * np.sin(t),
-            ),
+            lambda u, r, t: u[1] * np.cos(t) - u[0] * np.sin(t),
+            part=1,
         )
-        .bug("angle-sign", "The angle is measured the other way round.")
-        .wrong(
-            "sign",
-            "sign",
-            lambda u, r, t: (
-                u[0] * np.cos(t) + u[1] * np.sin(t),
-                r * (u[0] * np.sin(t) - u[1] * np.cos(t)),
-            ),
-        )
+        .changed("angle-sign", "The angle is measured the other way round.", NEGATED, part=1)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import HALVED, NEGATED, TRANSPOSED, ZERO, Array, Case, case
 
 SMOOTH = "linear-algebra smooth"
 
@@ -44,7 +44,7 @@ def affine() -> Case:
             "bias-not-summed",
             "The bias was broadcast over the batch; its gradient must be summed over it.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, X, W, b: (u @ W.T, X.T @ u, u))
+        .wrong("missing-sum", "missing-sum", lambda u, X, W, b: u, part=2)
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
         .wrong("zero", "zero", lambda u, X, W, b: (u @ W.T, X.T @ u, np.zeros_like(b)))
         .bug("bias-mean", "Mean over the batch instead of the sum.")
@@ -53,9 +53,7 @@ def affine() -> Case:
             "weights-averaged",
             "The division by the batch size is done in the layer and in the loss.",
         )
-        .wrong(
-            "mean-for-sum", "factor", lambda u, X, W, b: (u @ W.T, X.T @ u / len(X), u.sum(axis=0))
-        )
+        .wrong("mean-for-sum", "factor", lambda u, X, W, b: X.T @ u / len(X), part=1)
         .bug("weights-transposed", "The weights are (out, in) in another library.")
         .wrong("transpose", "transposed", lambda u, X, W, b: (u @ W.T, u.T @ X, u.sum(axis=0)))
         .bug("weights-accumulate", "Nothing calls zero_grad between two backward passes.")
@@ -81,12 +79,12 @@ def matmul() -> Case:
             "right-factor-not-transposed",
             "B instead of its transpose; for square matrices the shapes agree.",
         )
-        .wrong("transpose", "transposed", lambda u, A, B: (u @ B, A.T @ u))
+        .wrong("transpose", "transposed", lambda u, A, B: u @ B, part=0)
         .bug(
             "left-factor-not-transposed",
             "A instead of its transpose; for square matrices the shapes agree.",
         )
-        .wrong("transpose", "transposed", lambda u, A, B: (u @ B.T, A @ u))
+        .wrong("transpose", "transposed", lambda u, A, B: A @ u, part=1)
         .bug("wrong-side", "Matrices do not commute.")
         .wrong("order", "unknown", lambda u, A, B: (B.T @ u, A.T @ u))
     )
@@ -135,19 +133,11 @@ def bilinear_form() -> Case:
     return (
         case("bilinear_form", f, vjp, SMOOTH, np.array([1.3, -0.8]), A, np.array([0.4, 1.5, -0.6]))
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
-        .wrong(
-            "transpose",
-            "transposed",
-            lambda u, x, A, y: (u * (A @ y), u * np.outer(y, x), u * (A.T @ x)),
-        )
+        .by(TRANSPOSED, part=1)
         .bug("corner-left-out", "A hand-written loop misses the last corner.")
         .wrong("loop-bounds", "single-entries", corner_left_out)
         .bug("rolled", "y[j - 1] instead of y[j].")
-        .wrong(
-            "off-by-one",
-            "permuted",
-            lambda u, x, A, y: (u * (A @ y), u * np.outer(x, np.roll(y, 1)), u * (A.T @ x)),
-        )
+        .wrong("off-by-one", "permuted", lambda u, x, A, y: u * np.outer(x, np.roll(y, 1)), part=1)
     )
 
 
@@ -166,8 +156,7 @@ def quadratic_form() -> Case:
         .wrong("wrong-rule", "unknown", lambda u, x, A: (u * 2 * A @ x, u * np.outer(x, x)))
         .bug("one-side", "Only one of the two x is differentiated.")
         .wrong("product-rule", "unknown", lambda u, x, A: (u * (A @ x), u * np.outer(x, x)))
-        .bug("half", "The gradient of half the form.")
-        .wrong("factor-half", "factor", lambda u, x, A: (vjp(u, x, A)[0] / 2, u * np.outer(x, x)))
+        .changed("half", "The gradient of half the form.", HALVED, part=0)
         .bug("diagonal-only", "x x^T is written as the matrix of squares.")
         .wrong("wrong-mask", "mask", lambda u, x, A: (vjp(u, x, A)[0], u * np.diag(x**2)))
     )
@@ -192,8 +181,7 @@ def inverse() -> Case:
 
     return (
         case("inverse", f, vjp, SMOOTH, SQUARE.copy())
-        .bug("sign", "The minus is lost.")
-        .wrong("sign", "sign", lambda u, A: -vjp(u, A))
+        .changed("sign", "The minus is lost.", NEGATED)
         .bug(
             "not-transposed",
             "The formula for the differential, -Y dA Y, is applied to the upstream.",
@@ -218,16 +206,11 @@ def solve() -> Case:
         case("solve", f, vjp, SMOOTH, SQUARE.copy(), np.array([1.1, -0.6, 1.9]))
         .bug("not-transposed", "The backward pass solves the same system, not the transposed one.")
         .wrong("transpose", "transposed", lambda u, A, b: (vjp(u, A, b)[0], np.linalg.solve(A, u)))
-        .bug("sign", "The minus of the inverse is lost.")
-        .wrong("sign", "sign", lambda u, A, b: (-vjp(u, A, b)[0], vjp(u, A, b)[1]))
+        .changed("sign", "The minus of the inverse is lost.", NEGATED, part=0)
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
         .wrong("transpose", "transposed", lambda u, A, b: (vjp(u, A, b)[0].T, vjp(u, A, b)[1]))
         .bug("right-hand-side-for-solution", "b instead of the solution in the outer product.")
-        .wrong(
-            "wrong-place",
-            "unknown",
-            lambda u, A, b: (-np.outer(vjp(u, A, b)[1], b), vjp(u, A, b)[1]),
-        )
+        .wrong("wrong-place", "unknown", lambda u, A, b: -np.outer(vjp(u, A, b)[1], b), part=0)
     )
 
 
@@ -245,7 +228,7 @@ def log_determinant() -> Case:
         .bug(
             "not-transposed", "The inverse instead of its transpose; right for symmetric matrices."
         )
-        .wrong("transpose", "transposed", lambda u, A: u * np.linalg.inv(A))
+        .by(TRANSPOSED)
         .bug("of-the-inverse", "log det of the precision matrix instead of the covariance.")
         .wrong("sign", "sign", lambda u, A: -vjp(u, A))
         .bug("determinant-left-in", "The gradient of the determinant, without the outer 1 / det.")
@@ -304,10 +287,8 @@ def trace_of_product() -> Case:
     B = np.array([[1.1, 0.4], [-0.6, 1.8], [0.2, -1.4]])
     return (
         case("trace_of_product", f, vjp, SMOOTH, A, B)
-        .bug("not-transposed", "d tr(A B) / dA is B^T, not B.")
-        .wrong("transpose", "transposed", lambda u, A, B: (u * B, u * A.T))
-        .bug("second-zero", "The second factor is treated as a constant.")
-        .wrong("zero", "zero", lambda u, A, B: (u * B.T, np.zeros_like(B)))
+        .changed("not-transposed", "d tr(A B) / dA is B^T, not B.", TRANSPOSED, part=0)
+        .changed("second-zero", "The second factor is treated as a constant.", ZERO, part=1)
         .bug("second-reversed", "The columns come back in reverse order.")
         .wrong("order", "permuted", lambda u, A, B: (u * B.T, u * A.T[:, ::-1]))
     )
@@ -330,7 +311,7 @@ def outer_product() -> Case:
             "second-not-summed",
             "Each b[j] appears in three entries; the sum over them is forgotten.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, a, b: (u @ b, a[:, None] * u))
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: a[:, None] * u, part=1)
         .bug("first-averaged", "Mean over the columns instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u @ b / len(b), a @ u))
         .bug("last-column-left-out", "The inner loop ends one too early.")
@@ -381,10 +362,8 @@ def squared_distances() -> Case:
     Y = np.array([[-0.4, 1.1], [0.2, 2.3], [1.3, -1.6]])
     return (
         case("squared_distances", f, vjp, SMOOTH, X, Y)
-        .bug("second-sign", "Both points get the same direction.")
-        .wrong("sign", "sign", lambda u, X, Y: (vjp(u, X, Y)[0], -vjp(u, X, Y)[1]))
-        .bug("two-forgotten", "The exponent is not brought down.")
-        .wrong("factor-half", "factor", lambda u, X, Y: (vjp(u, X, Y)[0] / 2, vjp(u, X, Y)[1]))
+        .changed("second-sign", "Both points get the same direction.", NEGATED, part=1)
+        .changed("two-forgotten", "The exponent is not brought down.", HALVED, part=0)
         .bug(
             "cross-term-only",
             "|x|^2 - 2 x y + |y|^2 is expanded, and only the middle is differentiated.",
@@ -512,8 +491,7 @@ def determinant() -> Case:
         case("determinant", f, vjp, SMOOTH, SQUARE.copy())
         .bug("of-the-logarithm", "The gradient of log det.")
         .wrong("factor", "factor", lambda u, A: u * np.linalg.inv(A).T)
-        .bug("adjugate", "The adjugate instead of the matrix of cofactors.")
-        .wrong("transpose", "transposed", lambda u, A: u * np.linalg.det(A) * np.linalg.inv(A))
+        .changed("adjugate", "The adjugate instead of the matrix of cofactors.", TRANSPOSED)
         .bug("minors", "Minors without their chequerboard of signs.")
         .wrong("sign", "unknown", lambda u, A: np.abs(vjp(u, A)))
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, HALVED, NEGATED, ZERO, Array, Case, case
 
 SMOOTH = "loss smooth"
 
@@ -61,8 +61,7 @@ def softmax() -> Case:
         .wrong("axis", "unknown", summed_over_batch)
         .bug("normalisation-constant", "The denominator is treated as a constant.")
         .wrong("term-dropped", "local-derivative", sum_dropped)
-        .bug("sign", "s_i s_j - s_i instead of s_i - s_i s_j.")
-        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .changed("sign", "s_i s_j - s_i instead of s_i - s_i s_j.", NEGATED)
         .bug(
             "shifts-in-place", "x -= max, the usual guard against overflow, on the caller's array."
         )
@@ -225,17 +224,17 @@ def cross_entropy() -> Case:
         .wrong(
             "missing-mean",
             "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+            lambda u, scores, labels: vjp(u, scores, labels)[0] * len(labels),
+            part=0,
         )
         .bug(
             "mean-over-classes",
             "Divided by the number of classes instead of the number of examples.",
         )
         .wrong(
-            "axis", "factor", lambda u, scores, labels: (vjp(u, scores, labels)[0] * 3 / 4, None)
+            "axis", "factor", lambda u, scores, labels: vjp(u, scores, labels)[0] * 3 / 4, part=0
         )
-        .bug("sign", "One-hot minus softmax, instead of the other way round.")
-        .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
+        .changed("sign", "One-hot minus softmax, instead of the other way round.", NEGATED)
         .bug("label-column-forgotten", "The -1 in the label's column is left out.")
         .wrong("term-dropped", "unknown", label_column_forgotten)
         .bug("labels-from-one", "The data set numbers its classes from 1.")
@@ -282,7 +281,8 @@ def label_smoothing() -> Case:
         .wrong(
             "missing-mean",
             "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+            lambda u, scores, labels: vjp(u, scores, labels)[0] * len(labels),
+            part=0,
         )
     )
 
@@ -311,18 +311,15 @@ def mean_squared_error() -> Case:
     target = np.array([[0.2, -0.7], [1.1, 0.9], [0.5, 0.3]])
     return (
         case("mean_squared_error", f, vjp, SMOOTH, prediction, target)
-        .bug("two-forgotten", "The gradient of half the loss.")
-        .wrong("factor-half", "factor", scaled(1 / 2))
+        .changed("two-forgotten", "The gradient of half the loss.", HALVED)
         .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
         .bug("missing-mean", "The division by the number of entries is forgotten.")
         .wrong("missing-mean", "factor", scaled(6))
         .bug("mean-over-rows", "Divided by the number of rows instead of the number of entries.")
         .wrong("axis", "factor", scaled(2))
-        .bug("target-constant", "The target is treated as a constant.")
-        .wrong("zero", "zero", lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)))
-        .bug("target-sign", "The same array is returned for both arguments.")
-        .wrong("sign", "sign", lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]))
+        .changed("target-constant", "The target is treated as a constant.", ZERO, part=1)
+        .changed("target-sign", "The same array is returned for both arguments.", NEGATED, part=1)
     )
 
 
@@ -345,8 +342,7 @@ def binary_cross_entropy() -> Case:
 
     return (
         case("binary_cross_entropy", f, vjp, SMOOTH, np.array([0.8, -0.5, -1.4, 1.1, 0.3]))
-        .bug("sign", "Target minus prediction.")
-        .wrong("sign", "sign", lambda u, x: u * (t - sigma(x)) / len(t))
+        .changed("sign", "Target minus prediction.", NEGATED)
         .bug("missing-mean", "The division by n is forgotten.")
         .wrong("missing-mean", "factor", lambda u, x: u * (sigma(x) - t))
         .bug("sigmoid-twice", "The derivative of the sigmoid is multiplied in once more.")
@@ -396,7 +392,8 @@ def hinge() -> Case:
         .wrong(
             "missing-mean",
             "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
+            lambda u, scores, labels: vjp(u, scores, labels)[0] * len(labels),
+            part=0,
         )
         .bug("sign", "Another book defines the margin as right score minus wrong score.")
         .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
@@ -421,8 +418,7 @@ def huber() -> Case:
         .wrong("wrong-mask", "mask", lambda u, r: u * r * (np.abs(r) < 1))
         .bug("sign-only", "The gradient of the absolute error.")
         .wrong("approximate-derivative", "unknown", lambda u, r: u * np.sign(r))
-        .bug("two", "The derivative of r^2, forgetting the 1/2.")
-        .wrong("factor-2", "factor", lambda u, r: u * 2 * np.clip(r, -1, 1))
+        .changed("two", "The derivative of r^2, forgetting the 1/2.", DOUBLED)
     )
 
 
@@ -477,14 +473,11 @@ def kl_divergence() -> Case:
         case("kl_divergence", f, vjp, SMOOTH, p, q)
         .bug("one-dropped", "Half of the product rule for p log p.")
         .wrong("product-rule", "unknown", lambda u, p, q: (u * np.log(p / q), -u * p / q))
-        .bug("q-sign", "log(p / q) has q in the denominator.")
-        .wrong("sign", "sign", lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q))
+        .changed("q-sign", "log(p / q) has q in the denominator.", NEGATED, part=1)
         .bug("weight-dropped", "The factor p in front of the logarithm is forgotten.")
         .wrong("term-dropped", "inner-factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u / q))
         .bug("base-two", "In bits, while the function is in nats.")
-        .wrong(
-            "factor", "factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2))
-        )
+        .wrong("factor", "factor", lambda u, p, q: -u * p / q / math.log(2), part=1)
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, HALVED, REVERSED, TRANSPOSED, ZERO, Array, Case, case, times
 from .iris import load_iris
 
 SMOOTH = "network smooth"
@@ -99,7 +99,7 @@ def two_layer_network() -> Case:
         .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
         .wrong("missing-mean", "factor", missing_mean)
         .bug("bias-forgotten", "The first bias is added forward and forgotten backward.")
-        .wrong("zero", "zero", bias_forgotten)
+        .by(ZERO, part=1)
         .bug("mask-dropped", "The gradient passes through closed gates.")
         .wrong("mask-dropped", "unknown", mask_dropped)
         .bug("labels-off-by-one", "The labels start at 1 in the data set.")
@@ -277,7 +277,7 @@ def deep_tanh_network() -> Case:
             "layers-in-walking-order",
             "The gradients are appended while walking backward, and never reversed.",
         )
-        .wrong("flip", "permuted", lambda u, x, W: (vjp(u, x, W)[0], vjp(u, x, W)[1][::-1]))
+        .by(REVERSED, part=1)
     )
 
 
@@ -302,21 +302,13 @@ def residual_block() -> Case:
     return (
         case("residual_block", f, vjp, SMOOTH, x, W, V)
         .bug("skip-forgotten", "The path around the block is forgotten.")
-        .wrong(
-            "term-dropped",
-            "unknown",
-            lambda u, x, W, V: (vjp(u, x, W, V)[0] - u, *vjp(u, x, W, V)[1:]),
-        )
+        .wrong("term-dropped", "unknown", lambda u, x, W, V: vjp(u, x, W, V)[0] - u, part=0)
         .bug("branch-forgotten", "The path through the block is forgotten.")
         .wrong("term-dropped", "local-derivative", lambda u, x, W, V: (u, *vjp(u, x, W, V)[1:]))
         .bug("averaged", "The gradients of two paths are averaged instead of added.")
-        .wrong("factor-half", "factor", averaged)
+        .by(HALVED, part=0)
         .bug("transposed", "The arguments of the outer product are swapped.")
-        .wrong(
-            "transpose",
-            "transposed",
-            lambda u, x, W, V: (*vjp(u, x, W, V)[:2], vjp(u, x, W, V)[2].T),
-        )
+        .by(TRANSPOSED, part=2)
     )
 
 
@@ -355,8 +347,7 @@ def tied_autoencoder() -> Case:
         .wrong("product-rule", "unknown", encoder_part)
         .bug("momentum", "The step of the optimiser is returned instead of the gradient.")
         .wrong("state", "accumulated", momentum)
-        .bug("two", "The derivative of r^2, forgetting the 1/2.")
-        .wrong("factor-2", "factor", lambda u, W: 2 * vjp(u, W))
+        .changed("two", "The derivative of r^2, forgetting the 1/2.", DOUBLED)
     )
 
 
@@ -374,8 +365,7 @@ def dropout_layer() -> Case:
 
     return (
         case("dropout_layer", f, vjp, SMOOTH, np.array([0.4, -0.9, 1.2, -0.3, 0.7]))
-        .bug("scale-forgotten", "1 / keep is applied forward only.")
-        .wrong("factor", "factor", lambda u, x: vjp(u, x) * keep)
+        .changed("scale-forgotten", "1 / keep is applied forward only.", times(keep))
         .bug("mask-dropped", "The mask is not saved for the backward pass.")
         .wrong("mask-dropped", "unknown", lambda u, x: u / keep * (1 - np.tanh(x) ** 2))
         .bug("mask-drawn-again", "The backward pass draws its own mask.")
@@ -416,8 +406,7 @@ def iris_classifier() -> Case:
         .wrong("loop-bounds", "unknown", first_flower_left_out)
         .bug("species-rolled", "The species are numbered from 1.")
         .wrong("off-by-one", "permuted", rolled_columns)
-        .bug("transposed", "The weights are (out, in) in another library.")
-        .wrong("transpose", "transposed", lambda u, W, b: (vjp(u, W, b)[0].T, vjp(u, W, b)[1]))
+        .changed("transposed", "The weights are (out, in) in another library.", TRANSPOSED, part=0)
     )
 
 

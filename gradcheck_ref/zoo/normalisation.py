@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import ZERO, Array, Case, case
 
 SMOOTH = "normalisation smooth"
 EPS = 1e-3
@@ -64,34 +64,18 @@ def layer_norm() -> Case:
         .bug("variance-term-dropped", "The standard deviation is treated as a constant.")
         .wrong("term-dropped", "unknown", variance_term_dropped)
         .bug("gamma-forgotten", "The upstream is not multiplied by gamma on its way to x.")
-        .wrong(
-            "term-dropped",
-            "inner-factor",
-            lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
-        )
+        .wrong("term-dropped", "inner-factor", lambda u, x, g, b: spread_vjp(u, x, 1), part=0)
         .bug(
             "epsilon-forgotten", "The backward pass recomputes the standard deviation without eps."
         )
-        .wrong(
-            "epsilon",
-            "unknown",
-            lambda u, x, g, b: (spread_vjp(u * g, x, 1, eps=0), *vjp(u, x, g, b)[1:]),
-        )
+        .wrong("epsilon", "unknown", lambda u, x, g, b: spread_vjp(u * g, x, 1, eps=0), part=0)
         .bug(
             "gamma-not-summed",
             "gamma was broadcast over the rows; its gradient must be summed over them.",
         )
-        .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], u * spread(x, 1)[0], u.sum(axis=0)),
-        )
+        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: u * spread(x, 1)[0], part=1)
         .bug("gamma-from-raw-input", "x instead of the normalised x.")
-        .wrong(
-            "wrong-place",
-            "unknown",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
-        )
+        .wrong("wrong-place", "unknown", lambda u, x, g, b: (u * x).sum(axis=0), part=1)
         .bug("beta-mean", "Mean over the rows instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)))
         .bug("centres-in-place", "x -= mean, on the caller's array.")
@@ -142,17 +126,10 @@ def batch_norm() -> Case:
             "beta-not-summed",
             "beta was broadcast over the batch; its gradient must be summed over it.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u))
+        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: u, part=2)
         .bug("gamma-swapped", "The channels are stored in reverse order (BGR for RGB).")
-        .wrong(
-            "order",
-            "permuted",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], vjp(u, x, g, b)[1][::-1], u.sum(axis=0)),
-        )
-        .bug("gamma-zero", "The affine parameters are frozen by mistake.")
-        .wrong(
-            "zero", "zero", lambda u, x, g, b: (vjp(u, x, g, b)[0], np.zeros_like(g), u.sum(axis=0))
-        )
+        .wrong("order", "permuted", lambda u, x, g, b: vjp(u, x, g, b)[1][::-1], part=1)
+        .changed("gamma-zero", "The affine parameters are frozen by mistake.", ZERO, part=1)
     )
 
 
@@ -212,14 +189,12 @@ def rms_norm() -> Case:
         .bug("sum-for-mean", "The mean becomes a sum in the backward pass.")
         .wrong("missing-mean", "unknown", sum_for_mean)
         .bug("smaller-epsilon", "eps is 1e-3 forward, and the default 1e-5 backward.")
-        .wrong(
-            "epsilon", "unknown", lambda u, x, g: (dx_with(u, x, g, rms(x, 1e-5)), vjp(u, x, g)[1])
-        )
+        .wrong("epsilon", "unknown", lambda u, x, g: dx_with(u, x, g, rms(x, 1e-5)), part=0)
         .bug(
             "gain-not-summed",
             "The gain was broadcast over the rows; its gradient must be summed over them.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, x, g: (vjp(u, x, g)[0], u * x / rms(x)))
+        .wrong("missing-sum", "missing-sum", lambda u, x, g: u * x / rms(x), part=1)
     )
 
 
@@ -242,8 +217,7 @@ def weight_norm() -> Case:
         .wrong("missing-sum", "missing-sum", lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)))
         .bug("length-forgotten", "The factor g is left out of the gradient of the direction.")
         .wrong("factor", "inner-factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
-        .bug("length-zero", "The length is treated as a constant.")
-        .wrong("zero", "zero", lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)))
+        .changed("length-zero", "The length is treated as a constant.", ZERO, part=1)
         .bug("direction-not-projected", "The norm is treated as a constant.")
         .wrong("term-dropped", "unknown", lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]))
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import REVERSED, ZERO, Array, Case, case
 
 SMOOTH = "recurrent smooth"
 
@@ -57,7 +57,7 @@ def elman_cell() -> Case:
         .bug("tanh-forgotten", "The upstream reaches W without passing the tanh.")
         .wrong("term-dropped", "unknown", tanh_forgotten)
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
-        .wrong("zero", "zero", bias_forgotten)
+        .by(ZERO, part=4)
         .bug("state-not-transposed", "U instead of U^T; U is square, so the shapes agree.")
         .wrong("transpose", "unknown", state_not_transposed)
         .bug("new-state-for-old", "The state was overwritten before it was used.")
@@ -125,9 +125,7 @@ def unrolled_rnn() -> Case:
             "time-reversed",
             "The gradients are appended while walking backward, and never reversed.",
         )
-        .wrong(
-            "flip", "permuted", lambda u, X, w, U: (vjp(u, X, w, U)[0][::-1], *vjp(u, X, w, U)[1:])
-        )
+        .by(REVERSED, part=0)
         .bug("not-transposed", "U instead of U^T between the steps.")
         .wrong("transpose", "unknown", not_transposed)
     )
@@ -174,9 +172,7 @@ def leaky_memory() -> Case:
         .wrong("truncated", "unknown", direct_only)
         .bug("decay-not-summed", "One gradient per step is returned for one number.")
         .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, x, a: (vjp(u, x, a)[0], vjp(u, x, a)[0][1:] * f(x, a)[:-1]),
+            "missing-sum", "missing-sum", lambda u, x, a: vjp(u, x, a)[0][1:] * f(x, a)[:-1], part=1
         )
     )
 
@@ -238,8 +234,7 @@ def lstm_cell() -> Case:
         .wrong("wrong-place", "row-or-column", output_gate_of_cell)
         .bug("gates-swapped", "Libraries order the gates differently.")
         .wrong("order", "permuted", gates_swapped)
-        .bug("memory-forgotten", "The old cell is detached.")
-        .wrong("zero", "zero", memory_forgotten)
+        .changed("memory-forgotten", "The old cell is detached.", ZERO, part=1)
     )
 
 
