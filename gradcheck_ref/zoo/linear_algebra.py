@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import HALVED, NEGATED, TRANSPOSED, ZERO, Array, Case, case
+from .case import HALVED, NEGATED, TRANSPOSED, ZERO, Array, Case, accumulated, case, rolled, without
 
 SMOOTH = "linear-algebra smooth"
 
@@ -23,18 +23,6 @@ def affine() -> Case:
 
     def vjp(u: Any, X: Array, W: Array, b: Array) -> Any:
         return u @ W.T, X.T @ u, u.sum(axis=0)
-
-    kept = np.zeros((3, 4))
-
-    def accumulates(u: Any, X: Array, W: Array, b: Array) -> Any:
-        nonlocal kept
-        kept = kept + X.T @ u  # wrong: the buffer is never set to zero
-        return u @ W.T, kept, u.sum(axis=0)
-
-    def last_column_left_out(u: Any, X: Array, W: Array, b: Array) -> Any:
-        dW = X.T @ u
-        dW[:, -1] = 0  # wrong: the loop over outputs stopped early
-        return u @ W.T, dW, u.sum(axis=0)
 
     X = np.array([[0.8, -1.2, 0.5], [1.4, 0.6, -0.7]])
     W = np.array([[0.3, -0.9, 1.1, 0.4], [1.3, 0.7, -0.2, -0.8], [-0.6, 0.2, 0.9, 1.5]])
@@ -57,9 +45,9 @@ def affine() -> Case:
         .bug("weights-transposed", "The weights are (out, in) in another library.")
         .wrong("transpose", "transposed", lambda u, X, W, b: (u @ W.T, u.T @ X, u.sum(axis=0)))
         .bug("weights-accumulate", "Nothing calls zero_grad between two backward passes.")
-        .wrong("accumulation", "accumulated", accumulates)
+        .by(accumulated(), part=1)
         .bug("last-column-left-out", "The loop over the outputs ends one too early.")
-        .wrong("loop-bounds", "row-or-column", last_column_left_out)
+        .by(without(np.s_[:, -1], "row-or-column"), part=1)
     )
 
 
@@ -99,11 +87,6 @@ def matrix_vector() -> Case:
     def vjp(u: Any, A: Array, x: Array) -> Any:
         return np.outer(u, x), A.T @ u
 
-    def diagonal_left_out(u: Any, A: Array, x: Array) -> Any:
-        grad = np.outer(u, x)
-        np.fill_diagonal(grad, 0)
-        return grad, A.T @ u
-
     return (
         case("matrix_vector", f, vjp, SMOOTH, SQUARE.copy(), np.array([0.9, -1.3, 0.4]))
         .bug("not-transposed", "The forward matrix is applied to the upstream.")
@@ -111,7 +94,7 @@ def matrix_vector() -> Case:
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
         .wrong("transpose", "transposed", lambda u, A, x: (np.outer(x, u), A.T @ u))
         .bug("diagonal-left-out", "A mask that forbids self-connections, backward only.")
-        .wrong("wrong-mask", "mask", diagonal_left_out)
+        .wrong("wrong-mask", "mask", lambda u, A, x: np.outer(u, x) * (1 - np.eye(3)), part=0)
     )
 
 
@@ -124,18 +107,13 @@ def bilinear_form() -> Case:
     def vjp(u: Any, x: Array, A: Array, y: Array) -> Any:
         return u * (A @ y), u * np.outer(x, y), u * (A.T @ x)
 
-    def corner_left_out(u: Any, x: Array, A: Array, y: Array) -> Any:
-        dx, dA, dy = vjp(u, x, A, y)
-        dA[-1, -1] = 0  # wrong
-        return dx, dA, dy
-
     A = np.array([[0.7, -0.3, 1.2], [-1.1, 0.6, 0.9]])
     return (
         case("bilinear_form", f, vjp, SMOOTH, np.array([1.3, -0.8]), A, np.array([0.4, 1.5, -0.6]))
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
         .by(TRANSPOSED, part=1)
         .bug("corner-left-out", "A hand-written loop misses the last corner.")
-        .wrong("loop-bounds", "single-entries", corner_left_out)
+        .by(without((-1, -1), "single-entries"), part=1)
         .bug("rolled", "y[j - 1] instead of y[j].")
         .wrong("off-by-one", "permuted", lambda u, x, A, y: u * np.outer(x, np.roll(y, 1)), part=1)
     )
@@ -176,9 +154,6 @@ def inverse() -> Case:
         Y = np.linalg.inv(A)
         return -Y @ u @ Y  # wrong: Y.T
 
-    def scalar_rule(u: Any, A: Array) -> Any:
-        return -u / A**2  # wrong: the rule for numbers
-
     return (
         case("inverse", f, vjp, SMOOTH, SQUARE.copy())
         .changed("sign", "The minus is lost.", NEGATED)
@@ -188,7 +163,7 @@ def inverse() -> Case:
         )
         .wrong("transpose", "transposed", not_transposed)
         .bug("entrywise", "-1 / a^2, entry by entry.")
-        .wrong("wrong-rule", "unknown", scalar_rule)
+        .wrong("wrong-rule", "unknown", lambda u, A: -u / A**2)
     )
 
 
@@ -249,11 +224,6 @@ def frobenius_norm() -> Case:
     def vjp(u: Any, A: Array) -> Any:
         return u * A / f(A)
 
-    def first_row_left_out(u: Any, A: Array) -> Any:
-        grad = u * A / f(A)
-        grad[0] = 0  # wrong: the loop started at 1
-        return grad
-
     def divides_in_place(u: Any, A: Array) -> Any:
         A /= f(A)  # wrong: this is the caller's array
         return u * A
@@ -267,8 +237,7 @@ def frobenius_norm() -> Case:
         .wrong("factor", "factor", lambda u, A: u * A)
         .bug("divides-in-place", "A /= norm, on the caller's array.")
         .wrong("in-place", "mutated", divides_in_place)
-        .bug("first-row-left-out", "The loop counts rows from 1.")
-        .wrong("loop-bounds", "row-or-column", first_row_left_out)
+        .changed("first-row-left-out", "The loop counts rows from 1.", without(0, "row-or-column"))
         .bug("sign-matrix", "The gradient of the sum of absolute values.")
         .wrong("wrong-rule", "unknown", lambda u, A: u * np.sign(A))
     )
@@ -354,10 +323,6 @@ def squared_distances() -> Case:
         pull = 2 * u[:, :, None] * (X[:, None] - Y)
         return pull.sum(axis=1), -pull.sum(axis=0)
 
-    def self_forgotten(u: Any, X: Array, Y: Array) -> Any:
-        dX = -2 * u @ Y  # wrong: + 2 x_i sum_j u_ij
-        return dX, vjp(u, X, Y)[1]
-
     X = np.array([[0.7, -0.9], [1.8, 0.3]])
     Y = np.array([[-0.4, 1.1], [0.2, 2.3], [1.3, -1.6]])
     return (
@@ -368,7 +333,7 @@ def squared_distances() -> Case:
             "cross-term-only",
             "|x|^2 - 2 x y + |y|^2 is expanded, and only the middle is differentiated.",
         )
-        .wrong("term-dropped", "unknown", self_forgotten)
+        .wrong("term-dropped", "unknown", lambda u, X, Y: -2 * u @ Y, part=0)
         .bug("coordinates-swapped", "(row, column) is taken for (x, y).")
         .wrong("order", "permuted", lambda u, X, Y: (vjp(u, X, Y)[0], vjp(u, X, Y)[1][:, ::-1]))
     )
@@ -384,9 +349,6 @@ def cumulative_sum() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return w * np.cumsum(u[::-1])[::-1]
 
-    def exclusive(u: Any, x: Array) -> Any:
-        return w * (np.cumsum(u[::-1])[::-1] - u)  # wrong: y[i] depends on x[i] too
-
     x = np.array([0.3, 1.2, -0.8, 0.6, 1.5])
     return (
         case("cumulative_sum", f, vjp, SMOOTH, x)
@@ -396,7 +358,7 @@ def cumulative_sum() -> Case:
         )
         .wrong("direction", "unknown", lambda u, x: w * np.cumsum(u))
         .bug("exclusive", "The entry itself is left out of its own sum.")
-        .wrong("off-by-one", "mask", exclusive)
+        .wrong("off-by-one", "mask", lambda u, x: w * (np.cumsum(u[::-1])[::-1] - u))
         .bug("not-summed", "Each entry is assumed to affect only its own output.")
         .wrong("missing-sum", "mask", lambda u, x: w * u)
     )
@@ -439,15 +401,11 @@ def gather() -> Case:
         grad[index] = w * u  # wrong: repeated indices overwrite each other
         return grad, None
 
-    def one_too_far(u: Any, x: Array, index: Array) -> Any:
-        return np.roll(vjp(u, x, index)[0], 1), None
-
     return (
         case("gather", f, vjp, SMOOTH, np.array([0.4, 1.1, -0.9]), np.array([2, 0, 2, 1]))
         .bug("last-one-wins", "Fancy assignment does not add up repeated indices.")
         .wrong("missing-sum", "single-entries", last_one_wins)
-        .bug("one-too-far", "Indices counted from 1.")
-        .wrong("off-by-one", "permuted", one_too_far)
+        .changed("one-too-far", "Indices counted from 1.", rolled())
         .bug("weights-forgotten", "The scatter is right, the weights are left out.")
         .wrong("factor", "unknown", lambda u, x, index: (vjp(u / w, x, index)[0], None))
     )
