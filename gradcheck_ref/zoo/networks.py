@@ -7,7 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from .case import DOUBLED, HALVED, REVERSED, TRANSPOSED, ZERO, Array, Case, case, times
+from .case import (
+    DOUBLED,
+    HALVED,
+    REVERSED,
+    TRANSPOSED,
+    ZERO,
+    Array,
+    Case,
+    case,
+    rolled,
+    times,
+    without,
+)
 from .iris import load_iris
 
 SMOOTH = "network smooth"
@@ -46,46 +58,26 @@ def two_layer_network() -> Case:
     def f(W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
         return mean_cross_entropy(hidden(W1, b1) @ W2 + b2, Y_BATCH)
 
-    def vjp(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
+    def scores_vjp(u: Any, h: Array, W2: Array, b2: Array, labels: Array = Y_BATCH) -> Any:
+        return u * (softmax_rows(h @ W2 + b2) - one_hot(labels, 3)) / len(labels)
+
+    def vjp(u: Any, W1: Array, b1: Array, W2: Array, b2: Array, labels: Array = Y_BATCH) -> Any:
         h = hidden(W1, b1)
-        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        ds = scores_vjp(u, h, W2, b2, labels)
         dh = ds @ W2.T * (h > 0)
         return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
-
-    def missing_mean(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        return vjp(u * len(Y_BATCH), W1, b1, W2, b2)
-
-    def bias_forgotten(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        dW1, _, dW2, db2 = vjp(u, W1, b1, W2, b2)
-        return dW1, np.zeros_like(b1), dW2, db2
 
     def mask_dropped(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
         h = hidden(W1, b1)
-        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
+        ds = scores_vjp(u, h, W2, b2)
         dh = ds @ W2.T  # wrong: the closed gates
         return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
 
-    def labels_off_by_one(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        h = hidden(W1, b1)
-        wrong = one_hot((Y_BATCH + 1) % 3, 3)
-        ds = u * (softmax_rows(h @ W2 + b2) - wrong) / len(Y_BATCH)
-        dh = ds @ W2.T * (h > 0)
-        return X_BATCH.T @ dh, dh.sum(axis=0), h.T @ ds, ds.sum(axis=0)
-
     def last_bias_not_summed(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        h = hidden(W1, b1)
-        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
-        return *vjp(u, W1, b1, W2, b2)[:3], ds
+        return scores_vjp(u, hidden(W1, b1), W2, b2)  # wrong: sum over the batch
 
     def before_the_gate(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        h, a = hidden(W1, b1), X_BATCH @ W1 + b1
-        ds = u * (softmax_rows(h @ W2 + b2) - one_hot(Y_BATCH, 3)) / len(Y_BATCH)
-        dW1, db1, _, db2 = vjp(u, W1, b1, W2, b2)
-        return dW1, db1, a.T @ ds, db2  # wrong: h
-
-    def mean_twice(u: Any, W1: Array, b1: Array, W2: Array, b2: Array) -> Any:
-        dW1, db1, dW2, db2 = vjp(u, W1, b1, W2, b2)
-        return dW1, db1, dW2, db2 / len(Y_BATCH)
+        return (X_BATCH @ W1 + b1).T @ scores_vjp(u, hidden(W1, b1), W2, b2)  # wrong: hidden
 
     kept = [np.zeros_like(p) for p in (W1, B1, W2, B2)]
 
@@ -97,28 +89,28 @@ def two_layer_network() -> Case:
     return (
         case("two_layer_network", f, vjp, SMOOTH, W1.copy(), B1.copy(), W2.copy(), B2.copy())
         .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
-        .wrong("missing-mean", "factor", missing_mean)
+        .wrong("missing-mean", "factor", lambda u, *p: vjp(u * len(Y_BATCH), *p))
         .bug("bias-forgotten", "The first bias is added forward and forgotten backward.")
         .by(ZERO, part=1)
         .bug("mask-dropped", "The gradient passes through closed gates.")
         .wrong("mask-dropped", "unknown", mask_dropped)
         .bug("labels-off-by-one", "The labels start at 1 in the data set.")
-        .wrong("off-by-one", "unknown", labels_off_by_one)
+        .wrong("off-by-one", "unknown", lambda u, *p: vjp(u, *p, labels=(Y_BATCH + 1) % 3))
         .bug(
             "last-bias-not-summed",
             "The bias was broadcast over the batch; its gradient must be summed over it.",
         )
-        .wrong("missing-sum", "missing-sum", last_bias_not_summed)
+        .wrong("missing-sum", "missing-sum", last_bias_not_summed, part=3)
         .bug(
             "before-the-gate",
             "The hidden values before the ReLU are saved, instead of those after it.",
         )
-        .wrong("wrong-place", "unknown", before_the_gate)
+        .wrong("wrong-place", "unknown", before_the_gate, part=2)
         .bug(
             "bias-mean-twice",
             "Mean over the batch for the bias, though the loss has already divided.",
         )
-        .wrong("mean-for-sum", "factor", mean_twice)
+        .wrong("mean-for-sum", "factor", lambda u, *p: vjp(u, *p)[3] / len(Y_BATCH), part=3)
         .bug("gradients-accumulate", "Nothing calls zero_grad between two backward passes.")
         .wrong("accumulation", "accumulated", accumulates)
     )
@@ -137,49 +129,30 @@ def regularised_network() -> Case:
         data_loss = mean_cross_entropy(np.maximum(X_BATCH @ W1, 0) @ W2, Y_BATCH)
         return data_loss + lam / 2 * ((W1 * W1).sum() + (W2 * W2).sum())
 
-    def vjp(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * (dW1 + lam * W1), u * (dW2 + lam * W2)
+    def penalised(first: float, second: float) -> Any:
+        def with_penalties(u: Any, W1: Array, W2: Array) -> Any:
+            dW1, dW2 = data_loss_gradient(W1, W2)
+            return u * (dW1 + first * W1), u * (dW2 + second * W2)
 
-    def forgotten(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * dW1, u * dW2
-
-    def doubled(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * (dW1 + 2 * lam * W1), u * (dW2 + 2 * lam * W2)
-
-    def averaged(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        n = len(Y_BATCH)
-        return u * (dW1 + lam * W1 / n), u * (dW2 + lam * W2 / n)
-
-    def subtracted(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * (dW1 + lam * W1), u * (dW2 - lam * W2)
-
-    def first_layer_only(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * (dW1 + lam * W1), u * dW2
+        return with_penalties
 
     def absolute(u: Any, W1: Array, W2: Array) -> Any:
-        dW1, dW2 = data_loss_gradient(W1, W2)
-        return u * (dW1 + lam * np.sign(W1)), u * (dW2 + lam * W2)
+        return u * (data_loss_gradient(W1, W2)[0] + lam * np.sign(W1))
 
     return (
-        case("regularised_network", f, vjp, SMOOTH, W1.copy(), W2.copy())
+        case("regularised_network", f, penalised(lam, lam), SMOOTH, W1.copy(), W2.copy())
         .bug("forgotten", "The penalty is added to the loss and forgotten in the gradient.")
-        .wrong("regulariser-forgotten", "regulariser", forgotten)
+        .wrong("regulariser-forgotten", "regulariser", penalised(0, 0))
         .bug("doubled", "The derivative of w^2 is 2 w; the 1/2 of the penalty is overlooked.")
-        .wrong("regulariser-doubled", "regulariser", doubled)
+        .wrong("regulariser-doubled", "regulariser", penalised(2 * lam, 2 * lam))
         .bug("averaged", "The penalty is divided by the batch size along with the loss.")
-        .wrong("missing-mean", "regulariser", averaged)
+        .wrong("missing-mean", "regulariser", penalised(lam / len(Y_BATCH), lam / len(Y_BATCH)))
         .bug("subtracted", "Weight decay shrinks weights, so the term is subtracted.")
-        .wrong("sign", "regulariser", subtracted)
+        .wrong("sign", "regulariser", penalised(lam, -lam))
         .bug("first-layer-only", "One layer is forgotten.")
-        .wrong("regulariser-forgotten", "regulariser", first_layer_only)
+        .wrong("regulariser-forgotten", "regulariser", penalised(lam, 0))
         .bug("absolute", "The gradient of an L1 penalty.")
-        .wrong("wrong-rule", "unknown", absolute)
+        .wrong("wrong-rule", "unknown", absolute, part=0)
     )
 
 
@@ -199,9 +172,6 @@ def ridge_regression() -> Case:
     def penalty(times: float) -> Any:
         return lambda u, w: vjp(u, w) + u * (times - 1) * 2 * lam * w
 
-    def mean_forgotten(u: Any, w: Array) -> Any:
-        return u * (2 * X.T @ (X @ w - y) + 2 * lam * w)  # wrong: / len(y)
-
     return (
         case("ridge_regression", f, vjp, SMOOTH, np.array([0.8, -0.5, 1.3]))
         .bug("forgotten", "The penalty is so small that nobody notices.")
@@ -211,7 +181,7 @@ def ridge_regression() -> Case:
         .bug("other-lambda", "lam is 0.00101 in the other configuration file.")
         .wrong("regulariser-scaled", "regulariser", penalty(1.01))
         .bug("mean-forgotten", "The mean is forgotten for the data; the penalty is right.")
-        .wrong("missing-mean", "unknown", mean_forgotten)
+        .wrong("missing-mean", "unknown", lambda u, w: u * (2 * X.T @ (X @ w - y) + 2 * lam * w))
     )
 
 
@@ -252,11 +222,6 @@ def deep_tanh_network() -> Case:
             g = W[k] @ g  # wrong: W[k].T
         return g, dW
 
-    def first_layer_frozen(u: Any, x: Array, W: Array) -> Any:
-        dx, dW = vjp(u, x, W)
-        dW[0] = 0  # wrong: range(1, len(W))
-        return dx, dW
-
     W = np.array(
         [
             [[0.9, -0.6], [0.4, 1.2]],
@@ -272,7 +237,7 @@ def deep_tanh_network() -> Case:
         .bug("not-transposed", "W instead of W^T between the layers.")
         .wrong("transpose", "unknown", not_transposed)
         .bug("first-layer-frozen", "The backward loop stops at layer 1.")
-        .wrong("loop-bounds", "row-or-column", first_layer_frozen)
+        .by(without(0, "row-or-column"), part=1)
         .bug(
             "layers-in-walking-order",
             "The gradients are appended while walking backward, and never reversed.",
@@ -291,10 +256,6 @@ def residual_block() -> Case:
         t = np.tanh(W @ x)
         da = (V.T @ u) * (1 - t**2)
         return u + W.T @ da, np.outer(da, x), np.outer(u, t)
-
-    def averaged(u: Any, x: Array, W: Array, V: Array) -> Any:
-        dx, dW, dV = vjp(u, x, W, V)
-        return dx / 2, dW, dV  # wrong: gradients of two paths add up
 
     x = np.array([0.7, -1.2])
     W = np.array([[0.9, -0.3], [0.5, 1.1], [-0.8, 0.4]])
@@ -385,17 +346,12 @@ def iris_classifier() -> Case:
     def f(W: Array, b: Array) -> Any:
         return mean_cross_entropy(X @ W + b, y)
 
+    def scores_vjp(u: Any, W: Array, b: Array) -> Any:
+        return u * (softmax_rows(X @ W + b) - one_hot(y, 3)) / len(y)
+
     def vjp(u: Any, W: Array, b: Array) -> Any:
-        ds = u * (softmax_rows(X @ W + b) - one_hot(y, 3)) / len(y)
+        ds = scores_vjp(u, W, b)
         return X.T @ ds, ds.sum(axis=0)
-
-    def first_flower_left_out(u: Any, W: Array, b: Array) -> Any:
-        ds = u * (softmax_rows(X @ W + b) - one_hot(y, 3)) / len(y)
-        return X[1:].T @ ds[1:], ds.sum(axis=0)
-
-    def rolled_columns(u: Any, W: Array, b: Array) -> Any:
-        dW, db = vjp(u, W, b)
-        return dW, np.roll(db, 1)
 
     W = np.array([[0.2, -0.1, 0.3], [0.4, 0.1, -0.3], [-0.5, 0.2, 0.4], [-0.2, 0.3, 0.1]])
     return (
@@ -403,9 +359,8 @@ def iris_classifier() -> Case:
         .bug("missing-mean", "The loss is a mean over the flowers, the gradient a sum.")
         .wrong("missing-mean", "factor", lambda u, W, b: vjp(u * len(y), W, b))
         .bug("first-flower-left-out", "The header line was skipped twice.")
-        .wrong("loop-bounds", "unknown", first_flower_left_out)
-        .bug("species-rolled", "The species are numbered from 1.")
-        .wrong("off-by-one", "permuted", rolled_columns)
+        .wrong("loop-bounds", "unknown", lambda u, W, b: X[1:].T @ scores_vjp(u, W, b)[1:], part=0)
+        .changed("species-rolled", "The species are numbered from 1.", rolled(), part=1)
         .changed("transposed", "The weights are (out, in) in another library.", TRANSPOSED, part=0)
     )
 
