@@ -66,7 +66,7 @@ def unrolled_rnn() -> Case:
     def f(X: Array, w: Array, U: Array) -> Any:
         return states(X, w, U)[-1]
 
-    def vjp(u: Any, X: Array, w: Array, U: Array, first_step: int = 0) -> Any:
+    def vjp(u: Any, X: Array, w: Array, U: Array, *, first_step: int = 0) -> Any:
         h = states(X, w, U)
         dX, dw, dU = np.zeros_like(X), np.zeros_like(w), np.zeros_like(U)
         for t in reversed(range(first_step, len(X))):
