@@ -61,9 +61,7 @@ def two_layer_network() -> Case:
     def scores_vjp(u: Any, h: Array, W2: Array, b2: Array, labels: Array = Y_BATCH) -> Any:
         return u * (softmax_rows(h @ W2 + b2) - one_hot(labels, 3)) / len(labels)
 
-    def vjp(
-        u: Any, W1: Array, b1: Array, W2: Array, b2: Array, *, labels: Array = Y_BATCH
-    ) -> Any:
+    def vjp(u: Any, W1: Array, b1: Array, W2: Array, b2: Array, *, labels: Array = Y_BATCH) -> Any:
         h = hidden(W1, b1)
         ds = scores_vjp(u, h, W2, b2, labels)
         dh = ds @ W2.T * (h > 0)
