@@ -240,6 +240,14 @@ def _place(chance: Random) -> tuple[float, float]:
     return chance.choice((friendly, daily, daily, far, huge))
 
 
+@cache
+def _refused(group: str) -> list[Vector]:
+    """Return the frozen questions of a group that must be refused, without its keys."""
+    asked = [v for v in frozen(group.split("/")[0]) if v["group"] == group and v.get("refused")]
+    shared = ("group", "formula", "step", "source")
+    return [{key: value for key, value in v.items() if key not in shared} for v in asked]
+
+
 def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
     x, h = _place(chance)
     f = _polynomial(chance)
@@ -247,7 +255,7 @@ def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
         f = _beside(x, f)
     row = stencil.Row("drawn", f, x, h)
     if not formula.nominal and chance.random() < 0.12:
-        return stencil.refused(chance.choice(stencil.REFUSED))
+        return chance.choice(_refused("stencil/forward"))
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
     if chance.random() < 0.15:
@@ -261,7 +269,8 @@ def _stencil(chance: Random, formula: stencil.Formula) -> Vector:
 def _weighted(chance: Random) -> Vector:
     x, h = _place(chance)
     if chance.random() < 0.1:
-        return stencil.refused(chance.choice(stencil.REFUSED), [1.0, -2.0])
+        usual = len(_refused("stencil/forward"))
+        return chance.choice(_refused("stencil/central-upstream")[:usual])
     if x + h == x or x - h == x:
         raise UndecidedError("the step vanishes on one side or on both")
     shape = _shape(chance, chance.choice((1, 2, 3, 4, 6, 8, 16, 17, 100)))
@@ -287,13 +296,11 @@ def _walk(chance: Random, step: str) -> Vector:
     x, h = _place(chance)
     nominal = step == "nominal"
     if not nominal and chance.random() < 0.15:
-        said, x, h, rtol, atol = chance.choice(escalate.REFUSED)
-        line = escalate.Row(said, lambda v: 1 - v * 3 / 2, x, h)
-        return escalate.refused(line, -1.5, rtol, atol)
+        return chance.choice(_refused("escalate/taken"))
     if len({x + k * h for k in escalate.OFFSETS}) < len(escalate.OFFSETS):
         raise UndecidedError("half the step vanishes")
     f, times = _polynomial(chance), chance.choice((1, 1, 1, 1, Fraction(1, 2**100), 2**700))
-    row = escalate.Row("drawn", lambda v: f(v) * times, x, h)
+    row = stencil.Row("drawn", lambda v: f(v) * times, x, h)
     rtol, atol = _tolerance(chance, 0.1), _tolerance(chance, 0.01)
     slopes = escalate.slopes_of(row, nominal=nominal)
     if not all(map(finite, slopes)):

@@ -1,7 +1,7 @@
 """Escalation vectors: samples and a claim in, the order reached and its slope out."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,21 +19,10 @@ from .numbers import (
     ulps,
     values_at,
 )
-from .stencil import only_where
+from .stencil import Row, only_where
 
 ORDERS: list[Any] = [1, 2, 4]
 OFFSETS = (-1.0, -0.5, 0.0, 0.5, 1.0)
-
-
-@dataclass(frozen=True)
-class Row:
-    """A function near a point."""
-
-    said: str
-    f: Callable[[Any], Any]
-    x: float
-    h: float
-    flags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,27 +140,6 @@ def _what_shows(
         others = slopes_of(row, nominal=not nominal)
         if any(abs(a - b) > 2 * noise for a, b in zip(slopes, others, strict=True)):
             yield "StepWished" if nominal else "StepTaken"
-
-
-REFUSED = [
-    ("h = 0", 0.25, 0.0, 0.1, 0.01),
-    ("h is negative", 0.25, -0.5, 0.1, 0.01),
-    ("h vanishes against x", 1e20, 1e-3, 0.1, 0.01),
-    ("rtol is negative", 0.25, 0.0625, -0.1, 0.01),
-    ("atol is negative", 0.25, 0.0625, 0.1, -0.01),
-    ("atol is NaN", 0.25, 0.0625, 0.1, math.nan),
-    ("rtol is NaN", 0.25, 0.0625, math.nan, 0.01),
-    ("rtol is infinite", 0.25, 0.0625, math.inf, 0.01),
-    ("atol is infinite", 0.25, 0.0625, 0.1, math.inf),
-    ("h is NaN", 0.25, math.nan, 0.1, 0.01),
-    ("h is infinite", 0.25, math.inf, 0.1, 0.01),
-    ("x is NaN", math.nan, 0.5, 0.1, 0.01),
-    ("x is infinite", math.inf, 0.5, 0.1, 0.01),
-    ("x + h is beyond the largest double", 1.7e308, 1e308, 0.1, 0.01),
-    ("x - h is beyond the largest double", -1.7e308, 1e308, 0.1, 0.01),
-    ("h / 2 vanishes on both sides, h does not", 1.5, 2.0**-52, 0.1, 0.01),
-    ("x + h is x, though x - h is not", 1.0, 2.0**-53, 0.1, 0.01),
-]
 
 
 def refused(row: Row, claim: float, rtol: float, atol: float) -> Vector:

@@ -54,24 +54,6 @@ def around(x: float, f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda at: f(at - Fraction(x))
 
 
-REFUSED = [
-    Row("x = 1e20, h = 1e-3", lambda x: x, 1e20, 1e-3, ("StepVanishes",)),
-    Row("x = 1, h = 1e-17", lambda x: x, 1.0, 1e-17, ("StepVanishes",)),
-    Row("h = 0", lambda x: x, 1.0, 0.0, ("BadArgument",)),
-    Row("h is NaN", lambda x: x, 1.0, math.nan, ("BadArgument",)),
-    Row("h is infinite", lambda x: x, 1.0, math.inf, ("BadArgument",)),
-    Row("x is NaN", lambda x: x, math.nan, 0.5, ("BadArgument",)),
-    Row("x is infinite", lambda x: x, math.inf, 0.5, ("BadArgument",)),
-    Row("x + h is beyond the largest double", lambda x: x, 1.7e308, 1e308, ("BadArgument",)),
-    Row("h is negative", lambda x: x, 1.0, -0.5, ("BadArgument",)),
-    Row("x is -inf", lambda x: x, -math.inf, 0.5, ("BadArgument",)),
-    Row("x = -1e20, h = 1e-3", lambda x: x, -1e20, 1e-3, ("StepVanishes",)),
-    Row("h is -0", lambda x: x, 1.0, -0.0, ("BadArgument",)),
-    Row("x = 1, h = 2^-54: x - 2h alone is another place", lambda x: x, 1.0, 2.0**-54,
-        ("StepVanishes",)),
-]  # fmt: skip
-
-
 @dataclass(frozen=True)
 class Formula:
     """A difference quotient: pairs of offsets, and how their slopes are combined."""
