@@ -8,7 +8,9 @@ rows) are repeated and not shared, so that you can read each module alone.
 
 In the source a case is a list of rows, after its functions ``f`` and ``vjp``. Two rows describe a
 bug: ``.bug`` gives its name and why people write it, ``.wrong`` gives its kind, its diagnosis and
-the wrong gradient. The words for tags and diagnoses are below.
+the wrong gradient. If that is the right one, but negated, doubled or zero, ``.by`` says so, or
+``.changed`` in one row. ``part`` is the number of the input whose gradient is wrong, if the others
+are right. The words for tags and diagnoses are below.
 
 `all_cases` builds every case again, so that bugs with a state start fresh.
 

@@ -87,7 +87,19 @@ class Case:
         return NamedBug(self, f"{self.name}/{slug}", why)
 
     def changed(self, slug: str, why: str, change: "Change", part: int | None = None) -> "Case":
-        """Return the case with one more bug: the right gradient, changed; see `NamedBug.by`."""
+        """Return the case with one more bug: the right gradient, changed; see `NamedBug.by`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gradcheck_ref.zoo.case import NEGATED, case
+        >>> product = case(
+        ...     "product", lambda a, b: a * b, lambda u, a, b: (u * b, u * a), "smooth",
+        ...     np.array(2.0), np.array(3.0),
+        ... ).changed("sign", "The rule of the quotient.", NEGATED, part=1)
+        >>> print(product.bugs[0].kind, product.bugs[0].vjp(1.0, *product.inputs))
+        sign (np.float64(3.0), np.float64(-2.0))
+        """
         return self.bug(slug, why).by(change, part)
 
 

@@ -66,22 +66,22 @@ def softmax() -> Case:
     )
 
 
+def softmax_of(T: float) -> tuple[Any, Any]:
+    """Softmax of x / T, and its gradient."""
+    return lambda x: softmax_rows(x / T), lambda u, x: softmax_vjp(u, softmax_rows(x / T)) / T
+
+
 def softmax_with_temperature() -> Case:
     """Softmax of x / T with T = 2.5."""
     T = 2.5
-
-    def f(x: Array) -> Any:
-        return softmax_rows(x / T)
-
-    def vjp(u: Any, x: Array) -> Any:
-        return softmax_vjp(u, softmax_rows(x / T)) / T
+    f, vjp = softmax_of(T)
 
     return (
         case("softmax_with_temperature", f, vjp, SMOOTH, np.array([1.9, -0.8, 0.6, -1.4]))
         .bug("forgotten", "The inner derivative 1 / T is forgotten.")
-        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, softmax_rows(x / T)))
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)))
         .bug("multiplied", "T in the numerator.")
-        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, softmax_rows(x / T)) * T)
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)) * T)
         .bug(
             "recomputed-without",
             "The backward pass recomputes the softmax without the temperature.",
@@ -92,18 +92,12 @@ def softmax_with_temperature() -> Case:
 
 def calibrated_softmax() -> Case:
     """Softmax of x / T with a fitted temperature that happens to be nearly 1."""
-    T = 1.00001
-
-    def f(x: Array) -> Any:
-        return softmax_rows(x / T)
-
-    def vjp(u: Any, x: Array) -> Any:
-        return softmax_vjp(u, softmax_rows(x / T)) / T
+    f, vjp = softmax_of(1.00001)
 
     return (
         case("calibrated_softmax", f, vjp, SMOOTH, np.array([2.4, -0.5, 0.8, -1.3]))
         .bug("factor-forgotten", "A factor of 1.00001 is easy to miss.")
-        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, softmax_rows(x / T)))
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)))
         .bug("temperature-ignored", "The calibration was added to the forward pass only.")
         .wrong("wrong-place", "unknown", lambda u, x: softmax_vjp(u, softmax_rows(x)))
     )
