@@ -79,9 +79,6 @@ def cube() -> Case:
 def exponential() -> Case:
     """Differentiate y = e^x."""
 
-    def f(x: Array) -> Any:
-        return np.exp(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.exp(x)
 
@@ -90,7 +87,7 @@ def exponential() -> Case:
         return u * y.astype(np.float64)
 
     return (
-        case("exponential", f, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
+        case("exponential", np.exp, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
         .bug("power-rule", "The rule for x^n is applied to e^x.")
         .wrong("wrong-rule", "unknown", lambda u, x: u * x * np.exp(x - 1))
         .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
@@ -105,9 +102,6 @@ def exponential() -> Case:
 def logarithm() -> Case:
     """Differentiate y = ln x."""
 
-    def f(x: Array) -> Any:
-        return np.log(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u / x
 
@@ -119,7 +113,7 @@ def logarithm() -> Case:
         return cache["grad"]
 
     return (
-        case("logarithm", f, vjp, SMOOTH, np.array([0.4, 0.9, 1.7, 2.6]))
+        case("logarithm", np.log, vjp, SMOOTH, np.array([0.4, 0.9, 1.7, 2.6]))
         .bug("at-the-output", "1 / x is evaluated at the cached output, not at the input.")
         .wrong("wrong-place", "unknown", lambda u, x: u / np.log(x))
         .bug(
@@ -159,14 +153,11 @@ def logarithm_base_two() -> Case:
 def square_root() -> Case:
     """Differentiate y = sqrt x."""
 
-    def f(x: Array) -> Any:
-        return np.sqrt(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x)
 
     return (
-        case("square_root", f, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
+        case("square_root", np.sqrt, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
         .changed("half-forgotten", "The exponent 1/2 is not brought down.", DOUBLED)
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 0.5 * np.sqrt(x))
@@ -201,14 +192,11 @@ def reciprocal() -> Case:
 def sine() -> Case:
     """Differentiate y = sin x."""
 
-    def f(x: Array) -> Any:
-        return np.sin(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.cos(x)
 
     return (
-        case("sine", f, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
+        case("sine", np.sin, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
         .changed("sign", "The minus belongs to the derivative of the cosine.", NEGATED)
         .bug("at-the-output", "The derivative is evaluated at the output.")
         .wrong("wrong-place", "unknown", lambda u, x: u * np.cos(np.sin(x)))
@@ -246,9 +234,6 @@ def sine_of_turns() -> Case:
 def hyperbolic_tangent() -> Case:
     """Differentiate y = tanh x."""
 
-    def f(x: Array) -> Any:
-        return np.tanh(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * (1 - np.tanh(x) ** 2)
 
@@ -260,7 +245,7 @@ def hyperbolic_tangent() -> Case:
         return u * (1 - y**2)
 
     return (
-        case("hyperbolic_tangent", f, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
+        case("hyperbolic_tangent", np.tanh, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
         .bug("at-the-input", "1 - y^2 is written with x instead of the output y.")
         .wrong("wrong-place", "unknown", lambda u, x: u * (1 - x**2))
         .bug("not-squared", "The square is forgotten.")
@@ -277,9 +262,6 @@ def hyperbolic_tangent() -> Case:
 def sigmoid() -> Case:
     """Differentiate y = 1 / (1 + e^-x)."""
 
-    def f(x: Array) -> Any:
-        return sigma(x)
-
     def vjp(u: Any, x: Array) -> Any:
         s = sigma(x)
         return u * s * (1 - s)
@@ -291,7 +273,7 @@ def sigmoid() -> Case:
         return u * s * (1 - s) * (1 + 1e-3 * noise.standard_normal(x.shape))
 
     return (
-        case("sigmoid", f, vjp, SMOOTH, np.array([-1.9, -0.7, 0.4, 1.3]))
+        case("sigmoid", sigma, vjp, SMOOTH, np.array([-1.9, -0.7, 0.4, 1.3]))
         .bug("half-the-formula", "s (1 - s) loses its second factor.")
         .wrong("term-dropped", "unknown", lambda u, x: u * sigma(x))
         .bug("at-the-input", "s (1 - s) is applied to the input, as if it were the output.")
@@ -464,14 +446,11 @@ def leaky_relu() -> Case:
 def absolute_value() -> Case:
     """Differentiate y = |x|, every x well away from 0."""
 
-    def f(x: Array) -> Any:
-        return np.abs(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.sign(x)
 
     return (
-        case("absolute_value", f, vjp, SMOOTH, np.array([-0.9, 0.4, -1.6, 1.2, 2.0]))
+        case("absolute_value", np.abs, vjp, SMOOTH, np.array([-0.9, 0.4, -1.6, 1.2, 2.0]))
         .bug("sign-dropped", "The derivative of x, right where x is positive.")
         .wrong("sign-dropped", "unknown", lambda u, x: u * np.ones_like(x))
         .bug("positive-only", "The ReLU's mask is reused.")

@@ -57,15 +57,12 @@ def relu_at_zero() -> Case:
 def absolute_value_at_zero() -> Case:
     """|x| with one entry exactly 0: any slope in [-1, 1] is right there."""
 
-    def f(x: Array) -> Any:
-        return np.abs(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.sign(x)
 
     x = np.array([0.8, -1.3, 0.0, 1.9, -0.4])
     return (
-        case("absolute_value_at_zero", f, vjp, "elementwise kink", x)
+        case("absolute_value_at_zero", np.abs, vjp, "elementwise kink", x)
         .bug("slope-two", "Both one-sided slopes are added up, without their signs.")
         .wrong("subgradient", "single-entries", patched(vjp, 2, 2.0))
         .changed("sign", "The branches are swapped.", NEGATED)
@@ -604,15 +601,12 @@ def sigmoid_in_its_tail() -> Case:
     def s(x: Array) -> Any:
         return 1 / (1 + np.exp(-x))
 
-    def f(x: Array) -> Any:
-        return s(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * s(x) * (1 - s(x))
 
     x = np.array([-30.0, -15.0, -2.0, 1.0])
     return (
-        case("sigmoid_in_its_tail", f, vjp, "elementwise smooth mixed-magnitudes", x)
+        case("sigmoid_in_its_tail", s, vjp, "elementwise smooth mixed-magnitudes", x)
         .bug(
             "half-the-formula",
             "s (1 - s) without its second factor: right in the tail, wrong in the middle.",
@@ -630,15 +624,12 @@ def sigmoid_in_its_tail() -> Case:
 def square_root_near_zero() -> Case:
     """Differentiate sqrt x at 1e-10: a step of 1e-6 leaves the domain."""
 
-    def f(x: Array) -> Any:
-        return np.sqrt(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x)
 
     x = np.array([1e-10, 4e-10, 2.5e-10])
     return (
-        case("square_root_near_zero", f, vjp, "elementwise small-x domain-edge smooth", x)
+        case("square_root_near_zero", np.sqrt, vjp, "elementwise small-x domain-edge smooth", x)
         .changed("half-forgotten", "The exponent 1/2 is not brought down.", DOUBLED)
         .bug("guarded", "A guard against division by zero that the function itself does not have.")
         .wrong("epsilon", "unknown", lambda u, x: u * 0.5 / np.sqrt(x + 1e-12))
@@ -650,15 +641,12 @@ def square_root_near_zero() -> Case:
 def logarithm_near_zero() -> Case:
     """Differentiate ln x at 1e-8."""
 
-    def f(x: Array) -> Any:
-        return np.log(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u / x
 
     x = np.array([1e-8, 3e-8, 0.7e-8])
     return (
-        case("logarithm_near_zero", f, vjp, "elementwise smooth small-x domain-edge", x)
+        case("logarithm_near_zero", np.log, vjp, "elementwise smooth small-x domain-edge", x)
         .changed("sign", "The gradient of the negative log-likelihood.", NEGATED)
         .bug("guarded", "log(x + eps) backward, log(x) forward.")
         .wrong("epsilon", "unknown", lambda u, x: u / (x + 1e-12))
@@ -711,15 +699,12 @@ def entropy_near_zero() -> Case:
 def arcsine_near_one() -> Case:
     """Differentiate arcsin x, 1e-7 inside its domain."""
 
-    def f(x: Array) -> Any:
-        return np.arcsin(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u / np.sqrt((1 - x) * (1 + x))
 
     x = np.array([1 - 2.0**-23, -1 + 2.0**-20, 0.6])
     return (
-        case("arcsine_near_one", f, vjp, "elementwise smooth domain-edge", x)
+        case("arcsine_near_one", np.arcsin, vjp, "elementwise smooth domain-edge", x)
         .changed("of-arccosine", "The derivative of arccos.", NEGATED)
         .bug("root-forgotten", "The root is forgotten.")
         .wrong("wrong-power", "unknown", lambda u, x: u / (1 - x**2))

@@ -32,9 +32,6 @@ def softmax_vjp(u: Any, s: Array) -> Any:
 def softmax() -> Case:
     """Softmax of each row."""
 
-    def f(x: Array) -> Any:
-        return softmax_rows(x)
-
     def vjp(u: Any, x: Array) -> Any:
         s = softmax_rows(x)
         return s * (u - (u * s).sum(axis=-1, keepdims=True))
@@ -48,7 +45,7 @@ def softmax() -> Case:
         return vjp(u, x)
 
     return (
-        case("softmax", f, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
+        case("softmax", softmax_rows, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
         .bug(
             "cross-term-dropped",
             "s (1 - s), the derivative of the sigmoid, is used as the whole Jacobian.",
