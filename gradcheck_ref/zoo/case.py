@@ -129,19 +129,18 @@ class NamedBug:
     def by(self, change: "Change", part: int | None = None) -> Case:
         """Return the case with this bug: the right gradient, changed.
 
-        With ``part``, only the gradient of that input changes.
+        With ``part``, only the gradient of that input changes. An integer input has none.
         """
 
         def wrong(u: Any, *inputs: Array) -> Any:
             right = self.case.vjp(u, *inputs)
-            if not isinstance(right, tuple):
-                return change.of(right)
-            return tuple(
-                change.of(g) if part in (k, None) and g is not None else g
-                for k, g in enumerate(right)
-            )
+            if part is not None:
+                return change.of(right[part])
+            if isinstance(right, tuple):
+                return tuple(None if g is None else change.of(g) for g in right)
+            return change.of(right)
 
-        return self.wrong(change.kind, change.diagnosis, wrong)
+        return self.wrong(change.kind, change.diagnosis, wrong, part)
 
 
 class Change(NamedTuple):

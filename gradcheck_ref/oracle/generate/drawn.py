@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, partial, reduce
+from operator import itemgetter
 from random import Random
 from typing import Any
 
@@ -22,12 +23,13 @@ from .rules import RULES, Rule
 from .units import frozen, in_other_units, with_every_trap
 
 NEW_IN = 3  # of so many vectors one is new; the rare traps are in the others
-# The claim for a true value of 1 with one and a half times the allowed error, if rtol is 1/4.
+MOST_TRIES = 200  # for one vector; if all fail, there is a mistake in this module
+
+# Claims for a true value of 1 with one and a half times the allowed error, if rtol is 1/4.
 FAR = {
     **dict.fromkeys(("cs231n-max", "ceres"), 1.625),
     **dict.fromkeys(("cs231n-sum", "cs231n-unguarded", "hips"), 2.25),
 }
-MOST_TRIES = 200  # for one vector; if all fail, there is a mistake in this module
 
 
 def enough(groups: Sequence[str]) -> int:
@@ -334,23 +336,24 @@ def _whole(chance: Random) -> Vector:
 
 
 EXTREME = (65536.0, 1e30, 1e-30, 1e200, 1e-200)
-# Of frozen questions with these flags, the points are drawn, too.
+# Of frozen questions with these flags, the points are drawn, too; if several fit, the last counts.
 SPECIAL = ("OneNumber", "GivenUpstream", "Elsewhere", "FourAxes")
 
 
 @cache
 def _frozen_points() -> dict[str, list[Point]]:
     """Return the points of frozen questions at unusual places, by the name of the function."""
+    places = []
+    for test in frozen("verdict"):
+        function, point, _ = verdict.asked(test)
+        kinds = [k for k, flag in enumerate(SPECIAL) if flag in test["flags"]]
+        # Where an input is 0, a slope may be 0 that is not told from one of 1e-30.
+        if kinds and 0.0 not in flat(point.inputs[0]):
+            places.append((kinds[-1], function.name, point))
     found: dict[str, list[Point]] = {function.name: [] for function in FUNCTIONS}
-    asked = [(*verdict.asked(test)[:2], test["flags"]) for test in frozen("verdict")]
-    for special in SPECIAL:
-        for function, point, flags in asked:
-            # The last is the only one, since a question of many axes may have the others, too.
-            # Where an input is 0, a slope may be 0 that is not told from one of 1e-30.
-            told = [flag for flag in SPECIAL if flag in flags][-1:] == [special]
-            known = found[function.name]
-            if told and point not in known and 0.0 not in flat(point.inputs[0]):
-                known.append(point)
+    for _, name, point in sorted(places, key=itemgetter(0)):
+        if point not in found[name]:
+            found[name].append(point)
     return found
 
 
