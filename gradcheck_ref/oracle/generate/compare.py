@@ -16,14 +16,14 @@ PRODUCTS = (*SUM_RULES, "tvm")  # the rules that multiply rtol with an entry
 
 @dataclass(frozen=True)
 class Row:
-    """Two gradients, as nested lists of doubles; None for the rule's usual tolerances."""
+    """Two gradients, as nested lists of doubles, and tolerances; None is the usual floor."""
 
     said: str
     analytic: object
     numeric: object
-    flags: tuple[str, ...] = ()
-    rtol: float | None = None
-    atol: float | None = None
+    flags: tuple[str, ...]
+    rtol: float
+    atol: float
     floor: float | None = None
     without_floor: bool = False  # it is left out, which is a floor of 0
 
@@ -45,12 +45,8 @@ def answered(test: Vector) -> Vector:
 
 def vector_for(rule: Rule, row: Row) -> Vector:
     """Compute the vector of a row."""
-    row = replace(
-        row,
-        rtol=rule.rtol if row.rtol is None else row.rtol,
-        atol=rule.atol if row.atol is None else row.atol,
-        floor=0.0 if row.without_floor else rule.floor if row.floor is None else row.floor,
-    )
+    floor = 0.0 if row.without_floor else rule.floor if row.floor is None else row.floor
+    row = replace(row, floor=floor)
     vector = {
         "description": row.said,
         "flags": set(row.flags),

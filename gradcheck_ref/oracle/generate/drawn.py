@@ -335,7 +335,6 @@ def _whole(chance: Random) -> Vector:
     return whole.vector_for(row)
 
 
-EXTREME = (65536.0, 1e30, 1e-30, 1e200, 1e-200)
 # Of frozen questions with these flags, the points are drawn, too; if several fit, the last counts.
 SPECIAL = ("OneNumber", "GivenUpstream", "Elsewhere", "FourAxes")
 
@@ -374,7 +373,7 @@ def _verdict(chance: Random, function: Function) -> Vector:
         times = chance.choice((1, 0.001, 1000))
         first = mapped(lambda v: v * times, first)
 
-    times = chance.choice((1.0, 1.0, 1.0, 1.0, *EXTREME))
+    times = chance.choice((1.0, 1.0, 1.0, 1.0, *stencil.EXTREMES))
 
     def weight(u: float) -> float:
         # 0 for one output leaves nothing to check; 0 beside 1e-30 may be what rounding leaves.

@@ -3,8 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -37,11 +36,6 @@ class Row:
     flags: tuple[str, ...] = ()
 
 
-def decimal(f: Callable[[Decimal], Decimal]) -> Callable[[Fraction], Any]:
-    """Apply a function of decimals to a fraction."""
-    return lambda x: f(Decimal(x.numerator) / Decimal(x.denominator))
-
-
 def only_where(
     inside: Callable[[Fraction], bool], f: Callable[[Any], Any], outside: float = math.nan
 ) -> Callable[[Fraction], Any]:
@@ -61,7 +55,7 @@ class Formula:
     name: str
     pairs: tuple[tuple[int, int], ...]
     nominal: bool = False
-    weights: tuple[Fraction, ...] = field(default=(Fraction(1),))
+    weights: tuple[Fraction, ...] = (Fraction(1),)
 
     @property
     def group(self) -> str:

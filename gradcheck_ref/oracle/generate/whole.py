@@ -1,7 +1,7 @@
 """Whole vectors: slopes along lines at two steps in, the error of the whole gradient out."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -20,7 +20,7 @@ class Row:
 
     said: str
     steps: tuple[float, float]
-    lines: list[Line] = field(default_factory=list)
+    lines: list[Line]
     flags: tuple[str, ...] = ()
 
 
