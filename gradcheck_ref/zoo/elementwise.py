@@ -68,10 +68,7 @@ def cube() -> Case:
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 3 * x)
         .bug("forward-difference", "A forward difference serves as the gradient.")
         .wrong("approximate-derivative", "unknown", forward_difference)
-        .bug(
-            "step-of-1e-12",
-            "A smaller step seems better, but only adds rounding noise.",
-        )
+        .bug("step-of-1e-12", "A smaller step seems better, but only adds rounding noise.")
         .wrong("approximate-derivative", "noisy", tiny_step)
     )
 

@@ -197,30 +197,22 @@ def deep_tanh_network() -> Case:
     def f(x: Array, W: Array) -> Any:
         return layers(x, W)[-1].sum()
 
-    def vjp(u: Any, x: Array, W: Array) -> Any:
+    def slopes(x: Array, W: Array) -> list[Any]:
+        return [1 - h**2 for h in layers(x, W)[1:]]
+
+    def backward(u: Any, x: Array, W: Array, slopes: Any, matrices: Array) -> Any:
         h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
         for k in reversed(range(len(W))):
-            g = g * (1 - h[k + 1] ** 2)
+            g = g * slopes[k]
             dW[k] = np.outer(g, h[k])
-            g = W[k].T @ g
+            g = matrices[k] @ g
         return g, dW
+
+    def vjp(u: Any, x: Array, W: Array) -> Any:
+        return backward(u, x, W, slopes(x, W), W.swapaxes(1, 2))
 
     def last_tanh_forgotten(u: Any, x: Array, W: Array) -> Any:
-        h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
-        for k in reversed(range(len(W))):
-            if k < len(W) - 1:  # wrong: the last layer has its tanh too
-                g = g * (1 - h[k + 1] ** 2)
-            dW[k] = np.outer(g, h[k])
-            g = W[k].T @ g
-        return g, dW
-
-    def not_transposed(u: Any, x: Array, W: Array) -> Any:
-        h, g, dW = layers(x, W), u * np.ones(2), np.zeros_like(W)
-        for k in reversed(range(len(W))):
-            g = g * (1 - h[k + 1] ** 2)
-            dW[k] = np.outer(g, h[k])
-            g = W[k] @ g  # wrong: W[k].T
-        return g, dW
+        return backward(u, x, W, [*slopes(x, W)[:-1], 1.0], W.swapaxes(1, 2))
 
     W = np.array(
         [
@@ -235,7 +227,7 @@ def deep_tanh_network() -> Case:
         .bug("last-tanh-forgotten", "Most networks end without an activation; this one does not.")
         .wrong("term-dropped", "unknown", last_tanh_forgotten)
         .bug("not-transposed", "W instead of W^T between the layers.")
-        .wrong("transpose", "unknown", not_transposed)
+        .wrong("transpose", "unknown", lambda u, x, W: backward(u, x, W, slopes(x, W), W))
         .bug("first-layer-frozen", "The backward loop stops at layer 1.")
         .by(without(0, "row-or-column"), part=1)
         .bug(

@@ -28,15 +28,22 @@ def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
     return (u - u_mean - x_hat * u_along) / std
 
 
-def layer_norm() -> Case:
-    """Each row normalized, then scaled by gamma and shifted by beta."""
+def scaled_and_shifted(axis: int) -> tuple[Any, Any]:
+    """Normalize along an axis, scale by gamma and shift by beta; and the gradient of that."""
 
     def f(x: Array, gamma: Array, beta: Array) -> Any:
-        return gamma * spread(x, 1)[0] + beta
+        return gamma * spread(x, axis)[0] + beta
 
     def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        dx = spread_vjp(u * gamma, x, 1)
-        return dx, (u * spread(x, 1)[0]).sum(axis=0), u.sum(axis=0)
+        dx = spread_vjp(u * gamma, x, axis)
+        return dx, (u * spread(x, axis)[0]).sum(axis=0), u.sum(axis=0)
+
+    return f, vjp
+
+
+def layer_norm() -> Case:
+    """Each row normalized, then scaled by gamma and shifted by beta."""
+    f, vjp = scaled_and_shifted(1)
 
     def mean_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         x_hat, std = spread(x, 1)
@@ -82,13 +89,7 @@ def layer_norm() -> Case:
 
 def batch_norm() -> Case:
     """Each column normalized over the batch, then scaled and shifted."""
-
-    def f(x: Array, gamma: Array, beta: Array) -> Any:
-        return gamma * spread(x, 0)[0] + beta
-
-    def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        dx = spread_vjp(u * gamma, x, 0)
-        return dx, (u * spread(x, 0)[0]).sum(axis=0), u.sum(axis=0)
+    f, vjp = scaled_and_shifted(0)
 
     def sample_variance(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         x_hat, std = spread(x, 0)
