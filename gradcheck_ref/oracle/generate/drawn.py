@@ -148,11 +148,8 @@ def _compare(chance: Random, rule: Rule) -> Vector:
     rtol, atol = _tolerance(chance, rule.rtol), _tolerance(chance, rule.atol)
     if rule.name == "jax":  # which takes 1e-7 for an rtol of 0, as NumPy's tests do
         rtol = rtol or rule.rtol
-    floor = (
-        chance.choice((0.0, 1e-8, 0.5, 1.0, 8.0, 1e305, 2.0**-70))
-        if rule.floor is not None
-        else None
-    )
+    floors = (0.0, 1e-8, 0.5, 1.0, 8.0, 1e305, 2.0**-70)
+    floor = None if rule.floor is None else chance.choice(floors)
     left_out = rule.floor is not None and chance.random() < 0.25
     floor = 0.0 if left_out else floor
     scale = 2.0 ** chance.choice((*(0,) * 12, -665, 665))
