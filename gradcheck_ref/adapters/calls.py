@@ -46,20 +46,19 @@ class Arguments:
         numbers_are_constants: bool = False,
         read_only: bool = False,
     ) -> None:
-        self.in_order, self.opener, self.read_only = len(inputs), opener, read_only
+        self.in_order, self.opener = len(inputs), opener
         self.keys = [f"inputs[{k}]" for k in range(len(inputs))] + list(named)
         self.given = (*inputs, *named.values())
         self.forest = Forest(self.given, self.keys, opener)
         self.names = self.forest.names
         leaves = self.leaves = self.forest.leaves(self.given)
-        self.kept = plain_numbers(leaves) if numbers_are_constants else set()
-        self.values = self._owned(leaves)
+        kept = plain_numbers(leaves) if numbers_are_constants else set()
+        self.values = [
+            v if k in kept else _own(v, name, read_only)
+            for k, (v, name) in enumerate(zip(leaves, self.names, strict=True))
+        ]
         moves = [isinstance(v, np.ndarray) and kind_of(v.dtype) in "fc" for v in self.values]
         self.differentiated: list[int] = np.flatnonzero(moves).tolist()
-
-    def _owned(self, leaves: Sequence[Any]) -> list[Any]:
-        each = enumerate(zip(leaves, self.names, strict=True))
-        return [v if k in self.kept else _own(v, name, self.read_only) for k, (v, name) in each]
 
     @property
     def size(self) -> int:
@@ -78,38 +77,21 @@ class Arguments:
         columns: list[list[Array]] = [[] for _ in self.differentiated]
         moves = [k in self.differentiated for k in range(len(self.leaves))]
         for point in points:
-            leaves = self._leaves_of(*in_order_and_by_name(point), moves)
-            if leaves is None:
+            inputs, named = in_order_and_by_name(point)
+            given = (*inputs, *named.values())
+            if len(inputs) != self.in_order or list(named) != self.keys[self.in_order :]:
+                return None
+            leaves = list(given)
+            if not self.forest.bare:
+                forest = Forest(given, self.keys, self.opener)
+                if forest.names != self.names or self.form(given) != self.form(self.given):
+                    return None
+                leaves = forest.leaves(given)
+            if not all(map(alike, self.leaves, leaves, moves)):
                 return None
             for k, column in zip(self.differentiated, columns, strict=True):
                 column.append(leaves[k])
         return [np.array(column, order="C") for column in columns]
-
-    def with_values_of(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Return the arguments of another call in the same form, which is not learned again.
-
-        None if it has another form, or arrays of other shapes or dtypes.
-        """
-        leaves = self._leaves_of(inputs, named, [True] * len(self.leaves))
-        if leaves is None:
-            return None
-        found = object.__new__(type(self))
-        given, values = (*inputs, *named.values()), self._owned(leaves)
-        vars(found).update(vars(self), given=given, leaves=leaves, values=values)
-        return found
-
-    def _leaves_of(self, inputs: Any, named: Any, moves: Sequence[bool]) -> list[Any] | None:
-        """Return the leaves of another call; None if they differ in more than those that move."""
-        given = (*inputs, *named.values())
-        if len(inputs) != self.in_order or list(named) != self.keys[self.in_order :]:
-            return None
-        leaves = list(given)
-        if not self.forest.bare:
-            forest = Forest(given, self.keys, self.opener)
-            if forest.names != self.names or self.form(given) != self.form(self.given):
-                return None
-            leaves = forest.leaves(given)
-        return leaves if all(map(alike, self.leaves, leaves, moves)) else None
 
     def call(
         self, fn: Callable[..., Any], convert: Callable[[Array], Any], moved: Iterable[Any]

@@ -17,10 +17,6 @@ from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.claim.company import Company
 
-# The arguments of larger calls are not kept: they are memory, and reading them takes no part of the
-# time.
-SMALL = 2**14
-
 # torch's words for a missing derivative, in errors without a special type.
 HAS_NO_RULE = (
     "Nested forward mode AD is not supported",
@@ -141,7 +137,6 @@ class TorchFunction(AtOnce):
     few_points, few_upstreams = 1, 4
     numbers_are_constants = True
     constant_leaves: frozenset[int] = frozenset()
-    _known: Arguments | None = None  # of a call: most calls of a check have the same form
     open_tree = staticmethod(open_tree)
 
     def __init__(
@@ -205,12 +200,8 @@ class TorchFunction(AtOnce):
         return (seen[-1], rows) if rows else None
 
     def _arguments(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> Arguments:
-        known = self._known and self._known.with_values_of(inputs, named)
-        if known is None:
-            how = self.open_tree, self.numbers_are_constants
-            known = Arguments(inputs, named, *how, read_only=True)  # fn gets clones
-            self._known = known if known.forest.bare and known.size <= SMALL else None
-        return known
+        how = self.open_tree, self.numbers_are_constants
+        return Arguments(inputs, named, *how, read_only=True)  # fn gets clones
 
     def _gradients(self, arguments: Arguments, upstream: Any) -> Gradients:
         with self._recording(arguments):

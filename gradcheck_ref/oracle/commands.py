@@ -132,10 +132,7 @@ def oracle(
 def listing() -> str:
     """List groups, with their rules and functions, and flags."""
     asked = Counter(name for v in load_vectors() for name in (v.kind, v.group))
-    told = [
-        f"gradcheck-ref vectors {VERSION}",
-        *_indented(two_numbers(), 2),
-    ]
+    told = [f"gradcheck-ref vectors {VERSION}", *_indented(two_numbers(), 2)]
     for kind in KINDS:
         file = load_file(kind)
         told += ["", f"{kind}: {asked[kind]}", f"  {file['header']}", ""]

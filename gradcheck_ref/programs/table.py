@@ -85,10 +85,7 @@ ANSWERS: dict[str, Message] = {
             "name": text("its name and version", needed=True),
             "answers": listed(words(*ASKS), "the requests it answers", least=1),
         },
-        {
-            "batch": _whole(1, "how many points it takes at a time; 1 if left out"),
-            "files": truth(),
-        },
+        {"batch": _whole(1, "how many points it takes at a time; 1 if left out"), "files": truth()},
     ),
     "describe": Message(
         {"inputs": listed(record(INPUT, "an input"), "a list of inputs", least=1)},

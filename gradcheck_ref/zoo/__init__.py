@@ -8,7 +8,9 @@ rows) are repeated and not shared, so that you can read each module alone.
 
 In the source a case is a list of rows, after its functions ``f`` and ``vjp``. Two rows describe a
 bug: ``.bug`` gives its name and why people write it, ``.wrong`` gives its kind, its diagnosis and
-the wrong gradient. The words for tags and diagnoses are below.
+the wrong gradient. If that is the right one, but negated, doubled or zero, ``.by`` says so, or
+``.changed`` in one row. ``part`` is the number of the input whose gradient is wrong, if the others
+are right. The words for tags and diagnoses are below.
 
 `all_cases` builds every case again, so that bugs with a state start fresh.
 
@@ -130,13 +132,17 @@ def all_cases() -> Iterator[Case]:
     >>> print(case.name, [bug.id for bug in case.bugs][0])
     square square/two-forgotten
     """
-    yield from elementwise.cases()
-    yield from losses.cases()
-    yield from normalisation.cases()
-    yield from linear_algebra.cases()
-    yield from convolution.cases()
-    yield from attention.cases()
-    yield from recurrent.cases()
-    yield from networks.cases()
-    yield from complex_valued.cases()
-    yield from hostile.cases()
+    makers = (
+        *elementwise.CASES,
+        *losses.CASES,
+        *normalisation.CASES,
+        *linear_algebra.CASES,
+        *convolution.CASES,
+        *attention.CASES,
+        *recurrent.CASES,
+        *networks.CASES,
+        *complex_valued.CASES,
+        *hostile.CASES,
+    )
+    for make in makers:
+        yield make()

@@ -1,9 +1,11 @@
 """An entry of the zoo: a function, its right gradient, and the wrong ones that people write."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
@@ -84,6 +86,22 @@ class Case:
         """
         return NamedBug(self, f"{self.name}/{slug}", why)
 
+    def changed(self, slug: str, why: str, change: "Change", part: int | None = None) -> "Case":
+        """Return the case with one more bug: the right gradient, changed; see `NamedBug.by`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from gradcheck_ref.zoo.case import NEGATED, case
+        >>> product = case(
+        ...     "product", lambda a, b: a * b, lambda u, a, b: (u * b, u * a), "smooth",
+        ...     np.array(2.0), np.array(3.0),
+        ... ).changed("sign", "The rule of the quotient.", NEGATED, part=1)
+        >>> print(product.bugs[0].kind, product.bugs[0].vjp(1.0, *product.inputs))
+        sign (np.float64(3.0), np.float64(-2.0))
+        """
+        return self.bug(slug, why).by(change, part)
+
 
 @dataclass(frozen=True)
 class NamedBug:
@@ -93,10 +111,85 @@ class NamedBug:
     id: str
     why: str
 
-    def wrong(self, kind: str, diagnosis: str, vjp: Callable[..., Any]) -> Case:
-        """Return the case with this bug as its last."""
-        bug = Bug(self.id, kind, vjp, self.why, diagnosis)
+    def wrong(
+        self, kind: str, diagnosis: str, vjp: Callable[..., Any], part: int | None = None
+    ) -> Case:
+        """Return the case with this bug as its last.
+
+        With ``part``, ``vjp`` gives the gradient of that input alone; the others are right.
+        """
+
+        def one_wrong(u: Any, *inputs: Array) -> Any:
+            right = self.case.vjp(u, *inputs)
+            return *right[:part], vjp(u, *inputs), *right[part + 1 :]  # type: ignore[operator]
+
+        bug = Bug(self.id, kind, vjp if part is None else one_wrong, self.why, diagnosis)
         return replace(self.case, bugs=(*self.case.bugs, bug))
+
+    def by(self, change: "Change", part: int | None = None) -> Case:
+        """Return the case with this bug: the right gradient, changed.
+
+        With ``part``, only the gradient of that input changes. An integer input has none.
+        """
+
+        def wrong(u: Any, *inputs: Array) -> Any:
+            right = self.case.vjp(u, *inputs)
+            if part is not None:
+                return change.of(right[part])
+            if isinstance(right, tuple):
+                return tuple(None if g is None else change.of(g) for g in right)
+            return change.of(right)
+
+        return self.wrong(change.kind, change.diagnosis, wrong, part)
+
+
+class Change(NamedTuple):
+    """A mistake that can be made with any right gradient: kind, diagnosis, and what it does."""
+
+    kind: str
+    diagnosis: str
+    of: Callable[[Array], Any]
+
+
+NEGATED = Change("sign", "sign", operator.neg)
+ZERO = Change("zero", "zero", np.zeros_like)
+HALVED = Change("factor-half", "factor", lambda g: g / 2)
+DOUBLED = Change("factor-2", "factor", lambda g: 2 * g)
+TRANSPOSED = Change("transpose", "transposed", np.transpose)
+REVERSED = Change("flip", "permuted", lambda g: g[::-1])
+
+
+def times(factor: float, kind: str = "factor") -> Change:
+    """Multiply a gradient by a number."""
+    return Change(kind, "factor", lambda g: factor * g)
+
+
+def without(index: Any, diagnosis: str) -> Change:
+    """Leave some entries at zero, as a loop does that begins too late or ends too early."""
+
+    def zeroed(g: Array) -> Array:
+        g = np.array(g)
+        g[index] = 0
+        return g
+
+    return Change("loop-bounds", diagnosis, zeroed)
+
+
+def rolled(axis: int | None = None) -> Change:
+    """Write each entry to the place behind its own."""
+    return Change("off-by-one", "permuted", lambda g: np.roll(g, 1, axis))
+
+
+def accumulated() -> Change:
+    """Add the gradients of all calls, in a buffer that is never set to zero."""
+    kept: Any = 0
+
+    def added(g: Array) -> Any:
+        nonlocal kept
+        kept = kept + g
+        return kept
+
+    return Change("accumulation", "accumulated", added)
 
 
 def case(

@@ -3,12 +3,11 @@
 As in deep learning, "convolution" does not flip the kernel. ``u`` is the upstream gradient.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, REVERSED, TRANSPOSED, Array, Case, case, rolled, without
 
 SMOOTH = "convolution smooth"
 
@@ -38,29 +37,22 @@ def convolution_1d() -> Case:
     def vjp(u: Any, x: Array, w: Array) -> Any:
         return spread_back(u, w), correlate(x, u)
 
-    def borders_forgotten(u: Any, x: Array, w: Array) -> Any:
-        dx = spread_back(u, w)
-        dx[[0, -1]] = 0  # wrong: the borders count too, once each
-        return dx, correlate(x, u)
-
     return (
         case("convolution_1d", f, vjp, SMOOTH, SIGNAL.copy(), np.array([0.9, -0.5, 1.4]))
         .bug(
             "kernel-not-flipped",
             "Backward through a sliding window, the kernel runs the other way.",
         )
-        .wrong("flip", "permuted", lambda u, x, w: (spread_back(u, w[::-1]), correlate(x, u)))
+        .wrong("flip", "permuted", lambda u, x, w: spread_back(u, w[::-1]), part=0)
         .bug(
             "kernel-gradient-reversed",
             "A mathematician's convolution flips the kernel, this one does not.",
         )
-        .wrong("flip", "permuted", lambda u, x, w: (spread_back(u, w), correlate(x, u)[::-1]))
+        .by(REVERSED, part=1)
         .bug("borders-forgotten", "Only positions covered by two windows or more are visited.")
-        .wrong("loop-bounds", "single-entries", borders_forgotten)
+        .by(without([0, -1], "single-entries"), part=0)
         .bug("kernel-averaged", "Mean over the positions instead of the sum.")
-        .wrong(
-            "mean-for-sum", "factor", lambda u, x, w: (spread_back(u, w), correlate(x, u) / len(u))
-        )
+        .wrong("mean-for-sum", "factor", lambda u, x, w: correlate(x, u) / len(u), part=1)
     )
 
 
@@ -78,23 +70,16 @@ def strided_convolution() -> Case:
     def stride_forgotten(u: Any, x: Array, w: Array) -> Any:
         packed = np.zeros(len(x) - len(w) + 1)
         packed[: len(u)] = u  # wrong: [::2]
-        return spread_back(packed, w), vjp(u, x, w)[1]
-
-    def phase(u: Any, x: Array, w: Array) -> Any:
-        dx, dw = vjp(u, x, w)
-        return np.roll(dx, 1), dw  # wrong: the grid starts at 0
+        return spread_back(packed, w)
 
     return (
         case("strided_convolution", f, vjp, SMOOTH, SIGNAL.copy(), np.array([1.3, -0.8]))
         .bug("stride-forgotten", "The upstream is not spread out to every second position.")
-        .wrong("stride", "permuted", stride_forgotten)
-        .bug("phase", "The grid starts at 1.")
-        .wrong("off-by-one", "permuted", phase)
+        .wrong("stride", "permuted", stride_forgotten, part=0)
+        .changed("phase", "The grid starts at 1.", rolled(), part=0)
         .bug("kernel-last-tap", "The loop over the taps ends one too early.")
         .wrong(
-            "loop-bounds",
-            "mask",
-            lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1] * np.array([1.0, 0.0])),
+            "loop-bounds", "mask", lambda u, x, w: vjp(u, x, w)[1] * np.array([1.0, 0.0]), part=1
         )
     )
 
@@ -135,29 +120,13 @@ def convolution_2d() -> Case:
             "kernel-not-flipped",
             "Backward through a sliding window, the kernel runs the other way.",
         )
-        .wrong(
-            "flip",
-            "permuted",
-            lambda u, x, w, b: (spread_back_2d(u, w[::-1, ::-1]), correlate_2d(x, u), u.sum()),
-        )
+        .wrong("flip", "permuted", lambda u, x, w, b: spread_back_2d(u, w[::-1, ::-1]), part=0)
         .bug("kernel-transposed", "Rows and columns of the kernel are confused.")
-        .wrong(
-            "transpose",
-            "transposed",
-            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u).T, u.sum()),
-        )
+        .by(TRANSPOSED, part=1)
         .bug("bias-not-summed", "All positions share one bias; the sum over them is forgotten.")
-        .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u),
-        )
+        .wrong("missing-sum", "missing-sum", lambda u, x, w, b: u, part=2)
         .bug("bias-averaged", "Mean over the positions instead of the sum.")
-        .wrong(
-            "mean-for-sum",
-            "factor",
-            lambda u, x, w, b: (spread_back_2d(u, w), correlate_2d(x, u), u.mean()),
-        )
+        .wrong("mean-for-sum", "factor", lambda u, x, w, b: u.mean(), part=2)
     )
 
 
@@ -174,11 +143,10 @@ def convolution_with_channels() -> Case:
 
     def channels_swapped(u: Any, x: Array, w: Array) -> Any:
         dx = [sum(spread_back_2d(u[o], w[c, o]) for o in range(2)) for c in range(2)]
-        return np.array(dx), vjp(u, x, w)[1]  # wrong: w[o, c]
+        return np.array(dx)  # wrong: w[o, c]
 
     def first_output_only(u: Any, x: Array, w: Array) -> Any:
-        dx = [spread_back_2d(u[0], w[0, c]) for c in range(2)]  # wrong: the sum over outputs
-        return np.array(dx), vjp(u, x, w)[1]
+        return np.array([spread_back_2d(u[0], w[0, c]) for c in range(2)])  # wrong: no sum
 
     rng = np.random.default_rng(12)
     x = rng.uniform(0.2, 1.8, (2, 3, 3))
@@ -186,9 +154,9 @@ def convolution_with_channels() -> Case:
     return (
         case("convolution_with_channels", f, vjp, SMOOTH, x, w)
         .bug("in-and-out-swapped", "The kernel is indexed (in, out) in the backward pass.")
-        .wrong("transpose", "unknown", channels_swapped)
+        .wrong("transpose", "unknown", channels_swapped, part=0)
         .bug("first-output-only", "The sum over output channels is forgotten.")
-        .wrong("missing-sum", "mask", first_output_only)
+        .wrong("missing-sum", "mask", first_output_only, part=0)
         .bug("kernel-upside-down", "Images are stored from the bottom up.")
         .wrong("flip", "permuted", lambda u, x, w: (vjp(u, x, w)[0], vjp(u, x, w)[1][:, :, ::-1]))
     )
@@ -254,23 +222,16 @@ def average_pooling() -> Case:
         grad[:, 0] = u.ravel() / 4  # wrong: all four entries of the window
         return image(grad)
 
-    def last_column_left_out(u: Any, x: Array) -> Any:
-        grad = vjp(u, x)
-        grad[:, -1] = 0  # wrong
-        return grad
-
     return (
         case("average_pooling", f, vjp, SMOOTH, IMAGE.copy())
         .bug("missing-mean", "The division by the size of the window is forgotten.")
         .wrong("missing-mean", "factor", lambda u, x: 4 * vjp(u, x))
-        .bug("one-side-only", "Divided by the side of the window instead of its area.")
-        .wrong("factor-2", "factor", lambda u, x: 2 * vjp(u, x))
+        .changed("one-side-only", "Divided by the side of the window instead of its area.", DOUBLED)
         .bug("corner-only", "Strided assignment reaches one entry per window.")
         .wrong("wrong-mask", "mask", corner_only)
-        .bug("shifted", "The windows start at column 1.")
-        .wrong("off-by-one", "permuted", lambda u, x: np.roll(vjp(u, x), 1, axis=1))
+        .changed("shifted", "The windows start at column 1.", rolled(axis=1))
         .bug("last-column-left-out", "The inner loop ends one too early.")
-        .wrong("loop-bounds", "row-or-column", last_column_left_out)
+        .by(without(np.s_[:, -1], "row-or-column"))
     )
 
 
@@ -295,12 +256,7 @@ def upsampling() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield convolution_1d()
-    yield strided_convolution()
-    yield convolution_2d()
-    yield convolution_with_channels()
-    yield max_pooling()
-    yield average_pooling()
-    yield upsampling()
+CASES = (
+    convolution_1d, strided_convolution, convolution_2d, convolution_with_channels, max_pooling,
+    average_pooling, upsampling,
+)  # fmt: skip

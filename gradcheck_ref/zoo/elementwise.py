@@ -4,12 +4,11 @@
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, HALVED, NEGATED, ZERO, Array, Case, accumulated, case, without
 
 SMOOTH = "elementwise smooth"
 
@@ -28,23 +27,16 @@ def square() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * 2 * x
 
-    def last_entry_left_out(u: Any, x: Array) -> Any:
-        grad = np.zeros_like(x)
-        for i in range(len(x) - 1):  # wrong: range(len(x))
-            grad[i] = u[i] * 2 * x[i]
-        return grad
-
     return (
         case("square", f, vjp, SMOOTH, np.array([-1.3, 0.4, 0.9, 2.1]))
-        .bug("two-forgotten", "The exponent is lowered but not brought down.")
-        .wrong("factor-half", "factor", lambda u, x: u * x)
+        .changed("two-forgotten", "The exponent is lowered but not brought down.", HALVED)
         .bug(
             "upstream-dropped",
             "The local derivative is used as the gradient; the chain rule is left out.",
         )
         .wrong("upstream-dropped", "unknown", lambda u, x: 2 * x)
         .bug("last-entry-left-out", "The loop runs to len(x) - 1.")
-        .wrong("loop-bounds", "single-entries", last_entry_left_out)
+        .by(without(-1, "single-entries"))
     )
 
 
@@ -76,10 +68,7 @@ def cube() -> Case:
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 3 * x)
         .bug("forward-difference", "A forward difference serves as the gradient.")
         .wrong("approximate-derivative", "unknown", forward_difference)
-        .bug(
-            "step-of-1e-12",
-            "A smaller step seems better, but only adds rounding noise.",
-        )
+        .bug("step-of-1e-12", "A smaller step seems better, but only adds rounding noise.")
         .wrong("approximate-derivative", "noisy", tiny_step)
     )
 
@@ -87,29 +76,19 @@ def cube() -> Case:
 def exponential() -> Case:
     """Differentiate y = e^x."""
 
-    def f(x: Array) -> Any:
-        return np.exp(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.exp(x)
-
-    kept = np.zeros(4)
-
-    def accumulates(u: Any, x: Array) -> Any:
-        nonlocal kept
-        kept = kept + u * np.exp(x)  # wrong: the buffer is never set to zero
-        return kept
 
     def half_precision(u: Any, x: Array) -> Any:
         y = np.exp(x).astype(np.float16)  # wrong: saved in float16 to save memory
         return u * y.astype(np.float64)
 
     return (
-        case("exponential", f, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
+        case("exponential", np.exp, vjp, SMOOTH, np.array([-1.1, -0.3, 0.6, 1.2]))
         .bug("power-rule", "The rule for x^n is applied to e^x.")
         .wrong("wrong-rule", "unknown", lambda u, x: u * x * np.exp(x - 1))
         .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
-        .wrong("accumulation", "accumulated", accumulates)
+        .by(accumulated())
         .bug("output-kept-in-float16", "The output is cached in half precision and reused.")
         .wrong("precision", "noisy", half_precision)
         .bug("shifted", "The gradient of a shifted exponential, e^(x - 1/2), is reused.")
@@ -119,9 +98,6 @@ def exponential() -> Case:
 
 def logarithm() -> Case:
     """Differentiate y = ln x."""
-
-    def f(x: Array) -> Any:
-        return np.log(x)
 
     def vjp(u: Any, x: Array) -> Any:
         return u / x
@@ -134,7 +110,7 @@ def logarithm() -> Case:
         return cache["grad"]
 
     return (
-        case("logarithm", f, vjp, SMOOTH, np.array([0.4, 0.9, 1.7, 2.6]))
+        case("logarithm", np.log, vjp, SMOOTH, np.array([0.4, 0.9, 1.7, 2.6]))
         .bug("at-the-output", "1 / x is evaluated at the cached output, not at the input.")
         .wrong("wrong-place", "unknown", lambda u, x: u / np.log(x))
         .bug(
@@ -174,16 +150,12 @@ def logarithm_base_two() -> Case:
 def square_root() -> Case:
     """Differentiate y = sqrt x."""
 
-    def f(x: Array) -> Any:
-        return np.sqrt(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * 0.5 / np.sqrt(x)
 
     return (
-        case("square_root", f, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
-        .bug("half-forgotten", "The exponent 1/2 is not brought down.")
-        .wrong("factor-2", "factor", lambda u, x: u / np.sqrt(x))
+        case("square_root", np.sqrt, vjp, SMOOTH, np.array([0.3, 0.7, 1.6, 2.9]))
+        .changed("half-forgotten", "The exponent 1/2 is not brought down.", DOUBLED)
         .bug("root-upstairs", "The exponent becomes 1/2 instead of -1/2.")
         .wrong("wrong-power", "inner-factor", lambda u, x: u * 0.5 * np.sqrt(x))
         .bug("root-forgotten", "0.5 / y is right, with y the output; x is used instead.")
@@ -206,8 +178,7 @@ def reciprocal() -> Case:
 
     return (
         case("reciprocal", f, vjp, SMOOTH, np.array([-1.7, 0.6, 1.1, 2.3]))
-        .bug("sign", "The minus of the exponent -1 is lost.")
-        .wrong("sign", "sign", lambda u, x: u / x**2)
+        .changed("sign", "The minus of the exponent -1 is lost.", NEGATED)
         .bug("not-squared", "The exponent is brought down but not lowered.")
         .wrong("wrong-power", "inner-factor", lambda u, x: -u / x)
         .bug("squares-in-place", "x *= x saves a temporary, and overwrites the caller's input.")
@@ -218,16 +189,12 @@ def reciprocal() -> Case:
 def sine() -> Case:
     """Differentiate y = sin x."""
 
-    def f(x: Array) -> Any:
-        return np.sin(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.cos(x)
 
     return (
-        case("sine", f, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
-        .bug("sign", "The minus belongs to the derivative of the cosine.")
-        .wrong("sign", "sign", lambda u, x: -u * np.cos(x))
+        case("sine", np.sin, vjp, SMOOTH, np.array([-2.2, -0.8, 0.5, 1.1]))
+        .changed("sign", "The minus belongs to the derivative of the cosine.", NEGATED)
         .bug("at-the-output", "The derivative is evaluated at the output.")
         .wrong("wrong-place", "unknown", lambda u, x: u * np.cos(np.sin(x)))
         .bug("degrees", "A conversion from degrees that the function does not make.")
@@ -264,9 +231,6 @@ def sine_of_turns() -> Case:
 def hyperbolic_tangent() -> Case:
     """Differentiate y = tanh x."""
 
-    def f(x: Array) -> Any:
-        return np.tanh(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * (1 - np.tanh(x) ** 2)
 
@@ -278,13 +242,12 @@ def hyperbolic_tangent() -> Case:
         return u * (1 - y**2)
 
     return (
-        case("hyperbolic_tangent", f, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
+        case("hyperbolic_tangent", np.tanh, vjp, SMOOTH, np.array([-1.4, -0.6, 0.3, 0.8]))
         .bug("at-the-input", "1 - y^2 is written with x instead of the output y.")
         .wrong("wrong-place", "unknown", lambda u, x: u * (1 - x**2))
         .bug("not-squared", "The square is forgotten.")
         .wrong("wrong-power", "unknown", lambda u, x: u * (1 - np.tanh(x)))
-        .bug("sign", "y^2 - 1 instead of 1 - y^2.")
-        .wrong("sign", "sign", lambda u, x: u * (np.tanh(x) ** 2 - 1))
+        .changed("sign", "y^2 - 1 instead of 1 - y^2.", NEGATED)
         .bug(
             "buffers-freed",
             "The saved output is freed after the first backward pass and read again.",
@@ -295,9 +258,6 @@ def hyperbolic_tangent() -> Case:
 
 def sigmoid() -> Case:
     """Differentiate y = 1 / (1 + e^-x)."""
-
-    def f(x: Array) -> Any:
-        return sigma(x)
 
     def vjp(u: Any, x: Array) -> Any:
         s = sigma(x)
@@ -310,7 +270,7 @@ def sigmoid() -> Case:
         return u * s * (1 - s) * (1 + 1e-3 * noise.standard_normal(x.shape))
 
     return (
-        case("sigmoid", f, vjp, SMOOTH, np.array([-1.9, -0.7, 0.4, 1.3]))
+        case("sigmoid", sigma, vjp, SMOOTH, np.array([-1.9, -0.7, 0.4, 1.3]))
         .bug("half-the-formula", "s (1 - s) loses its second factor.")
         .wrong("term-dropped", "unknown", lambda u, x: u * sigma(x))
         .bug("at-the-input", "s (1 - s) is applied to the input, as if it were the output.")
@@ -483,20 +443,16 @@ def leaky_relu() -> Case:
 def absolute_value() -> Case:
     """Differentiate y = |x|, every x well away from 0."""
 
-    def f(x: Array) -> Any:
-        return np.abs(x)
-
     def vjp(u: Any, x: Array) -> Any:
         return u * np.sign(x)
 
     return (
-        case("absolute_value", f, vjp, SMOOTH, np.array([-0.9, 0.4, -1.6, 1.2, 2.0]))
+        case("absolute_value", np.abs, vjp, SMOOTH, np.array([-0.9, 0.4, -1.6, 1.2, 2.0]))
         .bug("sign-dropped", "The derivative of x, right where x is positive.")
         .wrong("sign-dropped", "unknown", lambda u, x: u * np.ones_like(x))
         .bug("positive-only", "The ReLU's mask is reused.")
         .wrong("wrong-mask", "mask", lambda u, x: u * (x > 0))
-        .bug("sign", "The two branches are swapped.")
-        .wrong("sign", "sign", lambda u, x: u * np.where(x < 0, 1, -1))
+        .changed("sign", "The two branches are swapped.", NEGATED)
     )
 
 
@@ -556,8 +512,7 @@ def power() -> Case:
         case("power", f, vjp, SMOOTH, np.array([0.6, 1.3, 2.2]), np.array([2.0, -1.5, 0.7]))
         .bug("exponent-not-lowered", "p x^p: brought down, but not lowered.")
         .wrong("wrong-power", "inner-factor", lambda u, x, p: (u * p * x**p, u * x**p * np.log(x)))
-        .bug("exponent-constant", "The exponent is treated as a constant.")
-        .wrong("zero", "zero", lambda u, x, p: (u * p * x ** (p - 1), np.zeros_like(p)))
+        .changed("exponent-constant", "The exponent is treated as a constant.", ZERO, part=1)
         .bug("log-base-ten", "log10 instead of the natural logarithm.")
         .wrong("factor", "factor", lambda u, x, p: (u * p * x ** (p - 1), u * x**p * np.log10(x)))
         .bug("log-forgotten", "The derivative of e^p is applied to x^p.")
@@ -580,8 +535,7 @@ def division() -> Case:
         case("division", f, vjp, SMOOTH, a, b)
         .bug("missing-sum", "b was broadcast over the rows; its gradient must be summed over them.")
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u / b, -u * a / b**2))
-        .bug("sign", "The minus of d(1/b) is lost.")
-        .wrong("sign", "sign", lambda u, a, b: (u / b, (u * a / b**2).sum(axis=0)))
+        .changed("sign", "The minus of d(1/b) is lost.", NEGATED, part=1)
         .bug("mean-over-rows", "Mean over the broadcast axis instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u / b, -(u * a / b**2).mean(axis=0)))
         .bug("numerator-multiplied", "The rule for a product is applied to the numerator.")
@@ -605,23 +559,13 @@ def product() -> Case:
         .bug("column-not-summed", "The column was broadcast; its gradient comes back as a matrix.")
         .wrong("missing-sum", "missing-sum", lambda u, a, b: (u * b, (u * a).sum(axis=0)))
         .bug("row-not-summed", "The row was broadcast; its gradient comes back as a matrix.")
-        .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), u * a),
-        )
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: u * a, part=1)
         .bug("mean-over-columns", "Mean over the broadcast axis instead of the sum.")
         .wrong(
-            "mean-for-sum",
-            "factor",
-            lambda u, a, b: ((u * b).mean(axis=1, keepdims=True), (u * a).sum(axis=0)),
+            "mean-for-sum", "factor", lambda u, a, b: (u * b).mean(axis=1, keepdims=True), part=0
         )
         .bug("rolled", "Written to index j + 1.")
-        .wrong(
-            "off-by-one",
-            "permuted",
-            lambda u, a, b: ((u * b).sum(axis=1, keepdims=True), np.roll((u * a).sum(axis=0), 1)),
-        )
+        .wrong("off-by-one", "permuted", lambda u, a, b: np.roll((u * a).sum(axis=0), 1), part=1)
     )
 
 
@@ -638,29 +582,15 @@ def polar_to_cartesian() -> Case:
     return (
         case("polar_to_cartesian", f, vjp, SMOOTH, np.array([1.4, 0.6]), np.array([0.7, -2.1]))
         .bug("second-output-dropped", "The upstream of the second output never reaches r.")
-        .wrong(
-            "upstream-dropped",
-            "mask",
-            lambda u, r, t: (u[0] * np.cos(t), r * (u[1] * np.cos(t) - u[0] * np.sin(t))),
-        )
+        .wrong("upstream-dropped", "mask", lambda u, r, t: u[0] * np.cos(t), part=0)
         .bug("radius-forgotten", "The factor r is left out of the gradient of the angle.")
         .wrong(
             "term-dropped",
             "inner-factor",
-            lambda u, r, t: (
-                u[0] * np.cos(t) + u[1] * np.sin(t),
-                u[1] * np.cos(t) - u[0] * np.sin(t),
-            ),
+            lambda u, r, t: u[1] * np.cos(t) - u[0] * np.sin(t),
+            part=1,
         )
-        .bug("angle-sign", "The angle is measured the other way round.")
-        .wrong(
-            "sign",
-            "sign",
-            lambda u, r, t: (
-                u[0] * np.cos(t) + u[1] * np.sin(t),
-                r * (u[0] * np.sin(t) - u[1] * np.cos(t)),
-            ),
-        )
+        .changed("angle-sign", "The angle is measured the other way round.", NEGATED, part=1)
     )
 
 
@@ -690,30 +620,9 @@ def mean_and_variance() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield square()
-    yield cube()
-    yield exponential()
-    yield logarithm()
-    yield logarithm_base_two()
-    yield square_root()
-    yield reciprocal()
-    yield sine()
-    yield sine_of_turns()
-    yield hyperbolic_tangent()
-    yield sigmoid()
-    yield softplus()
-    yield gelu()
-    yield gelu_tanh()
-    yield silu()
-    yield relu()
-    yield leaky_relu()
-    yield absolute_value()
-    yield clip()
-    yield elu()
-    yield power()
-    yield division()
-    yield product()
-    yield polar_to_cartesian()
-    yield mean_and_variance()
+CASES = (
+    square, cube, exponential, logarithm, logarithm_base_two, square_root, reciprocal, sine,
+    sine_of_turns, hyperbolic_tangent, sigmoid, softplus, gelu, gelu_tanh, silu, relu,
+    leaky_relu, absolute_value, clip, elu, power, division, product, polar_to_cartesian,
+    mean_and_variance,
+)  # fmt: skip

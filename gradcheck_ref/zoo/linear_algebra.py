@@ -3,12 +3,11 @@
 ``u`` is the upstream gradient, of the shape of the output.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import HALVED, NEGATED, TRANSPOSED, ZERO, Array, Case, accumulated, case, rolled, without
 
 SMOOTH = "linear-algebra smooth"
 
@@ -25,18 +24,6 @@ def affine() -> Case:
     def vjp(u: Any, X: Array, W: Array, b: Array) -> Any:
         return u @ W.T, X.T @ u, u.sum(axis=0)
 
-    kept = np.zeros((3, 4))
-
-    def accumulates(u: Any, X: Array, W: Array, b: Array) -> Any:
-        nonlocal kept
-        kept = kept + X.T @ u  # wrong: the buffer is never set to zero
-        return u @ W.T, kept, u.sum(axis=0)
-
-    def last_column_left_out(u: Any, X: Array, W: Array, b: Array) -> Any:
-        dW = X.T @ u
-        dW[:, -1] = 0  # wrong: the loop over outputs stopped early
-        return u @ W.T, dW, u.sum(axis=0)
-
     X = np.array([[0.8, -1.2, 0.5], [1.4, 0.6, -0.7]])
     W = np.array([[0.3, -0.9, 1.1, 0.4], [1.3, 0.7, -0.2, -0.8], [-0.6, 0.2, 0.9, 1.5]])
     return (
@@ -45,7 +32,7 @@ def affine() -> Case:
             "bias-not-summed",
             "The bias was broadcast over the batch; its gradient must be summed over it.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, X, W, b: (u @ W.T, X.T @ u, u))
+        .wrong("missing-sum", "missing-sum", lambda u, X, W, b: u, part=2)
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
         .wrong("zero", "zero", lambda u, X, W, b: (u @ W.T, X.T @ u, np.zeros_like(b)))
         .bug("bias-mean", "Mean over the batch instead of the sum.")
@@ -54,15 +41,13 @@ def affine() -> Case:
             "weights-averaged",
             "The division by the batch size is done in the layer and in the loss.",
         )
-        .wrong(
-            "mean-for-sum", "factor", lambda u, X, W, b: (u @ W.T, X.T @ u / len(X), u.sum(axis=0))
-        )
+        .wrong("mean-for-sum", "factor", lambda u, X, W, b: X.T @ u / len(X), part=1)
         .bug("weights-transposed", "The weights are (out, in) in another library.")
         .wrong("transpose", "transposed", lambda u, X, W, b: (u @ W.T, u.T @ X, u.sum(axis=0)))
         .bug("weights-accumulate", "Nothing calls zero_grad between two backward passes.")
-        .wrong("accumulation", "accumulated", accumulates)
+        .by(accumulated(), part=1)
         .bug("last-column-left-out", "The loop over the outputs ends one too early.")
-        .wrong("loop-bounds", "row-or-column", last_column_left_out)
+        .by(without(np.s_[:, -1], "row-or-column"), part=1)
     )
 
 
@@ -82,12 +67,12 @@ def matmul() -> Case:
             "right-factor-not-transposed",
             "B instead of its transpose; for square matrices the shapes agree.",
         )
-        .wrong("transpose", "transposed", lambda u, A, B: (u @ B, A.T @ u))
+        .wrong("transpose", "transposed", lambda u, A, B: u @ B, part=0)
         .bug(
             "left-factor-not-transposed",
             "A instead of its transpose; for square matrices the shapes agree.",
         )
-        .wrong("transpose", "transposed", lambda u, A, B: (u @ B.T, A @ u))
+        .wrong("transpose", "transposed", lambda u, A, B: A @ u, part=1)
         .bug("wrong-side", "Matrices do not commute.")
         .wrong("order", "unknown", lambda u, A, B: (B.T @ u, A.T @ u))
     )
@@ -102,11 +87,6 @@ def matrix_vector() -> Case:
     def vjp(u: Any, A: Array, x: Array) -> Any:
         return np.outer(u, x), A.T @ u
 
-    def diagonal_left_out(u: Any, A: Array, x: Array) -> Any:
-        grad = np.outer(u, x)
-        np.fill_diagonal(grad, 0)
-        return grad, A.T @ u
-
     return (
         case("matrix_vector", f, vjp, SMOOTH, SQUARE.copy(), np.array([0.9, -1.3, 0.4]))
         .bug("not-transposed", "The forward matrix is applied to the upstream.")
@@ -114,7 +94,7 @@ def matrix_vector() -> Case:
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
         .wrong("transpose", "transposed", lambda u, A, x: (np.outer(x, u), A.T @ u))
         .bug("diagonal-left-out", "A mask that forbids self-connections, backward only.")
-        .wrong("wrong-mask", "mask", diagonal_left_out)
+        .wrong("wrong-mask", "mask", lambda u, A, x: np.outer(u, x) * (1 - np.eye(3)), part=0)
     )
 
 
@@ -127,28 +107,15 @@ def bilinear_form() -> Case:
     def vjp(u: Any, x: Array, A: Array, y: Array) -> Any:
         return u * (A @ y), u * np.outer(x, y), u * (A.T @ x)
 
-    def corner_left_out(u: Any, x: Array, A: Array, y: Array) -> Any:
-        dx, dA, dy = vjp(u, x, A, y)
-        dA[-1, -1] = 0  # wrong
-        return dx, dA, dy
-
     A = np.array([[0.7, -0.3, 1.2], [-1.1, 0.6, 0.9]])
     return (
         case("bilinear_form", f, vjp, SMOOTH, np.array([1.3, -0.8]), A, np.array([0.4, 1.5, -0.6]))
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
-        .wrong(
-            "transpose",
-            "transposed",
-            lambda u, x, A, y: (u * (A @ y), u * np.outer(y, x), u * (A.T @ x)),
-        )
+        .by(TRANSPOSED, part=1)
         .bug("corner-left-out", "A hand-written loop misses the last corner.")
-        .wrong("loop-bounds", "single-entries", corner_left_out)
+        .by(without((-1, -1), "single-entries"), part=1)
         .bug("rolled", "y[j - 1] instead of y[j].")
-        .wrong(
-            "off-by-one",
-            "permuted",
-            lambda u, x, A, y: (u * (A @ y), u * np.outer(x, np.roll(y, 1)), u * (A.T @ x)),
-        )
+        .wrong("off-by-one", "permuted", lambda u, x, A, y: u * np.outer(x, np.roll(y, 1)), part=1)
     )
 
 
@@ -167,8 +134,7 @@ def quadratic_form() -> Case:
         .wrong("wrong-rule", "unknown", lambda u, x, A: (u * 2 * A @ x, u * np.outer(x, x)))
         .bug("one-side", "Only one of the two x is differentiated.")
         .wrong("product-rule", "unknown", lambda u, x, A: (u * (A @ x), u * np.outer(x, x)))
-        .bug("half", "The gradient of half the form.")
-        .wrong("factor-half", "factor", lambda u, x, A: (vjp(u, x, A)[0] / 2, u * np.outer(x, x)))
+        .changed("half", "The gradient of half the form.", HALVED, part=0)
         .bug("diagonal-only", "x x^T is written as the matrix of squares.")
         .wrong("wrong-mask", "mask", lambda u, x, A: (vjp(u, x, A)[0], u * np.diag(x**2)))
     )
@@ -188,20 +154,16 @@ def inverse() -> Case:
         Y = np.linalg.inv(A)
         return -Y @ u @ Y  # wrong: Y.T
 
-    def scalar_rule(u: Any, A: Array) -> Any:
-        return -u / A**2  # wrong: the rule for numbers
-
     return (
         case("inverse", f, vjp, SMOOTH, SQUARE.copy())
-        .bug("sign", "The minus is lost.")
-        .wrong("sign", "sign", lambda u, A: -vjp(u, A))
+        .changed("sign", "The minus is lost.", NEGATED)
         .bug(
             "not-transposed",
             "The formula for the differential, -Y dA Y, is applied to the upstream.",
         )
         .wrong("transpose", "transposed", not_transposed)
         .bug("entrywise", "-1 / a^2, entry by entry.")
-        .wrong("wrong-rule", "unknown", scalar_rule)
+        .wrong("wrong-rule", "unknown", lambda u, A: -u / A**2)
     )
 
 
@@ -219,16 +181,11 @@ def solve() -> Case:
         case("solve", f, vjp, SMOOTH, SQUARE.copy(), np.array([1.1, -0.6, 1.9]))
         .bug("not-transposed", "The backward pass solves the same system, not the transposed one.")
         .wrong("transpose", "transposed", lambda u, A, b: (vjp(u, A, b)[0], np.linalg.solve(A, u)))
-        .bug("sign", "The minus of the inverse is lost.")
-        .wrong("sign", "sign", lambda u, A, b: (-vjp(u, A, b)[0], vjp(u, A, b)[1]))
+        .changed("sign", "The minus of the inverse is lost.", NEGATED, part=0)
         .bug("outer-swapped", "The arguments of the outer product are swapped.")
         .wrong("transpose", "transposed", lambda u, A, b: (vjp(u, A, b)[0].T, vjp(u, A, b)[1]))
         .bug("right-hand-side-for-solution", "b instead of the solution in the outer product.")
-        .wrong(
-            "wrong-place",
-            "unknown",
-            lambda u, A, b: (-np.outer(vjp(u, A, b)[1], b), vjp(u, A, b)[1]),
-        )
+        .wrong("wrong-place", "unknown", lambda u, A, b: -np.outer(vjp(u, A, b)[1], b), part=0)
     )
 
 
@@ -246,7 +203,7 @@ def log_determinant() -> Case:
         .bug(
             "not-transposed", "The inverse instead of its transpose; right for symmetric matrices."
         )
-        .wrong("transpose", "transposed", lambda u, A: u * np.linalg.inv(A))
+        .by(TRANSPOSED)
         .bug("of-the-inverse", "log det of the precision matrix instead of the covariance.")
         .wrong("sign", "sign", lambda u, A: -vjp(u, A))
         .bug("determinant-left-in", "The gradient of the determinant, without the outer 1 / det.")
@@ -267,11 +224,6 @@ def frobenius_norm() -> Case:
     def vjp(u: Any, A: Array) -> Any:
         return u * A / f(A)
 
-    def first_row_left_out(u: Any, A: Array) -> Any:
-        grad = u * A / f(A)
-        grad[0] = 0  # wrong: the loop started at 1
-        return grad
-
     def divides_in_place(u: Any, A: Array) -> Any:
         A /= f(A)  # wrong: this is the caller's array
         return u * A
@@ -285,8 +237,7 @@ def frobenius_norm() -> Case:
         .wrong("factor", "factor", lambda u, A: u * A)
         .bug("divides-in-place", "A /= norm, on the caller's array.")
         .wrong("in-place", "mutated", divides_in_place)
-        .bug("first-row-left-out", "The loop counts rows from 1.")
-        .wrong("loop-bounds", "row-or-column", first_row_left_out)
+        .changed("first-row-left-out", "The loop counts rows from 1.", without(0, "row-or-column"))
         .bug("sign-matrix", "The gradient of the sum of absolute values.")
         .wrong("wrong-rule", "unknown", lambda u, A: u * np.sign(A))
     )
@@ -305,10 +256,8 @@ def trace_of_product() -> Case:
     B = np.array([[1.1, 0.4], [-0.6, 1.8], [0.2, -1.4]])
     return (
         case("trace_of_product", f, vjp, SMOOTH, A, B)
-        .bug("not-transposed", "d tr(A B) / dA is B^T, not B.")
-        .wrong("transpose", "transposed", lambda u, A, B: (u * B, u * A.T))
-        .bug("second-zero", "The second factor is treated as a constant.")
-        .wrong("zero", "zero", lambda u, A, B: (u * B.T, np.zeros_like(B)))
+        .changed("not-transposed", "d tr(A B) / dA is B^T, not B.", TRANSPOSED, part=0)
+        .changed("second-zero", "The second factor is treated as a constant.", ZERO, part=1)
         .bug("second-reversed", "The columns come back in reverse order.")
         .wrong("order", "permuted", lambda u, A, B: (u * B.T, u * A.T[:, ::-1]))
     )
@@ -331,7 +280,7 @@ def outer_product() -> Case:
             "second-not-summed",
             "Each b[j] appears in three entries; the sum over them is forgotten.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, a, b: (u @ b, a[:, None] * u))
+        .wrong("missing-sum", "missing-sum", lambda u, a, b: a[:, None] * u, part=1)
         .bug("first-averaged", "Mean over the columns instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, a, b: (u @ b / len(b), a @ u))
         .bug("last-column-left-out", "The inner loop ends one too early.")
@@ -374,23 +323,17 @@ def squared_distances() -> Case:
         pull = 2 * u[:, :, None] * (X[:, None] - Y)
         return pull.sum(axis=1), -pull.sum(axis=0)
 
-    def self_forgotten(u: Any, X: Array, Y: Array) -> Any:
-        dX = -2 * u @ Y  # wrong: + 2 x_i sum_j u_ij
-        return dX, vjp(u, X, Y)[1]
-
     X = np.array([[0.7, -0.9], [1.8, 0.3]])
     Y = np.array([[-0.4, 1.1], [0.2, 2.3], [1.3, -1.6]])
     return (
         case("squared_distances", f, vjp, SMOOTH, X, Y)
-        .bug("second-sign", "Both points get the same direction.")
-        .wrong("sign", "sign", lambda u, X, Y: (vjp(u, X, Y)[0], -vjp(u, X, Y)[1]))
-        .bug("two-forgotten", "The exponent is not brought down.")
-        .wrong("factor-half", "factor", lambda u, X, Y: (vjp(u, X, Y)[0] / 2, vjp(u, X, Y)[1]))
+        .changed("second-sign", "Both points get the same direction.", NEGATED, part=1)
+        .changed("two-forgotten", "The exponent is not brought down.", HALVED, part=0)
         .bug(
             "cross-term-only",
             "|x|^2 - 2 x y + |y|^2 is expanded, and only the middle is differentiated.",
         )
-        .wrong("term-dropped", "unknown", self_forgotten)
+        .wrong("term-dropped", "unknown", lambda u, X, Y: -2 * u @ Y, part=0)
         .bug("coordinates-swapped", "(row, column) is taken for (x, y).")
         .wrong("order", "permuted", lambda u, X, Y: (vjp(u, X, Y)[0], vjp(u, X, Y)[1][:, ::-1]))
     )
@@ -406,9 +349,6 @@ def cumulative_sum() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return w * np.cumsum(u[::-1])[::-1]
 
-    def exclusive(u: Any, x: Array) -> Any:
-        return w * (np.cumsum(u[::-1])[::-1] - u)  # wrong: y[i] depends on x[i] too
-
     x = np.array([0.3, 1.2, -0.8, 0.6, 1.5])
     return (
         case("cumulative_sum", f, vjp, SMOOTH, x)
@@ -418,7 +358,7 @@ def cumulative_sum() -> Case:
         )
         .wrong("direction", "unknown", lambda u, x: w * np.cumsum(u))
         .bug("exclusive", "The entry itself is left out of its own sum.")
-        .wrong("off-by-one", "mask", exclusive)
+        .wrong("off-by-one", "mask", lambda u, x: w * (np.cumsum(u[::-1])[::-1] - u))
         .bug("not-summed", "Each entry is assumed to affect only its own output.")
         .wrong("missing-sum", "mask", lambda u, x: w * u)
     )
@@ -461,15 +401,11 @@ def gather() -> Case:
         grad[index] = w * u  # wrong: repeated indices overwrite each other
         return grad, None
 
-    def one_too_far(u: Any, x: Array, index: Array) -> Any:
-        return np.roll(vjp(u, x, index)[0], 1), None
-
     return (
         case("gather", f, vjp, SMOOTH, np.array([0.4, 1.1, -0.9]), np.array([2, 0, 2, 1]))
         .bug("last-one-wins", "Fancy assignment does not add up repeated indices.")
         .wrong("missing-sum", "single-entries", last_one_wins)
-        .bug("one-too-far", "Indices counted from 1.")
-        .wrong("off-by-one", "permuted", one_too_far)
+        .changed("one-too-far", "Indices counted from 1.", rolled())
         .bug("weights-forgotten", "The scatter is right, the weights are left out.")
         .wrong("factor", "unknown", lambda u, x, index: (vjp(u / w, x, index)[0], None))
     )
@@ -513,30 +449,14 @@ def determinant() -> Case:
         case("determinant", f, vjp, SMOOTH, SQUARE.copy())
         .bug("of-the-logarithm", "The gradient of log det.")
         .wrong("factor", "factor", lambda u, A: u * np.linalg.inv(A).T)
-        .bug("adjugate", "The adjugate instead of the matrix of cofactors.")
-        .wrong("transpose", "transposed", lambda u, A: u * np.linalg.det(A) * np.linalg.inv(A))
+        .changed("adjugate", "The adjugate instead of the matrix of cofactors.", TRANSPOSED)
         .bug("minors", "Minors without their chequerboard of signs.")
         .wrong("sign", "unknown", lambda u, A: np.abs(vjp(u, A)))
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield affine()
-    yield matmul()
-    yield matrix_vector()
-    yield bilinear_form()
-    yield quadratic_form()
-    yield inverse()
-    yield solve()
-    yield log_determinant()
-    yield determinant()
-    yield frobenius_norm()
-    yield trace_of_product()
-    yield outer_product()
-    yield covariance()
-    yield squared_distances()
-    yield cumulative_sum()
-    yield cumulative_product()
-    yield gather()
-    yield axes_permuted()
+CASES = (
+    affine, matmul, matrix_vector, bilinear_form, quadratic_form, inverse, solve,
+    log_determinant, determinant, frobenius_norm, trace_of_product, outer_product, covariance,
+    squared_distances, cumulative_sum, cumulative_product, gather, axes_permuted,
+)  # fmt: skip

@@ -4,12 +4,11 @@
 """
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import DOUBLED, HALVED, NEGATED, ZERO, Array, Case, accumulated, case, without
 
 SMOOTH = "loss smooth"
 
@@ -25,11 +24,13 @@ def one_hot(labels: Array, classes: int) -> Any:
     return (labels[:, None] == np.arange(classes)).astype(np.float64)
 
 
+def softmax_vjp(u: Any, s: Array) -> Any:
+    """Gradient of the softmax of one row, given its output ``s``."""
+    return s * (u - (u * s).sum())
+
+
 def softmax() -> Case:
     """Softmax of each row."""
-
-    def f(x: Array) -> Any:
-        return softmax_rows(x)
 
     def vjp(u: Any, x: Array) -> Any:
         s = softmax_rows(x)
@@ -39,31 +40,22 @@ def softmax() -> Case:
         s = softmax_rows(x)
         return s * (1 - s) * u  # wrong: only the diagonal of the Jacobian
 
-    def summed_over_batch(u: Any, x: Array) -> Any:
-        s = softmax_rows(x)
-        return s * (u - (u * s).sum())  # wrong: axis=-1 forgotten
-
-    def sum_dropped(u: Any, x: Array) -> Any:
-        s = softmax_rows(x)
-        return s * u  # wrong: the normalization is treated as a constant
-
     def shifts_in_place(u: Any, x: Array) -> Any:
         x -= x.max(axis=-1, keepdims=True)  # wrong: this is the caller's array
         return vjp(u, x)
 
     return (
-        case("softmax", f, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
+        case("softmax", softmax_rows, vjp, SMOOTH, np.array([[0.7, -0.4, 1.2], [-1.1, 0.3, 0.9]]))
         .bug(
             "cross-term-dropped",
             "s (1 - s), the derivative of the sigmoid, is used as the whole Jacobian.",
         )
         .wrong("term-dropped", "mask", cross_term_dropped)
         .bug("summed-over-batch", "The axis of the sum is forgotten, so rows leak into each other.")
-        .wrong("axis", "unknown", summed_over_batch)
+        .wrong("axis", "unknown", lambda u, x: softmax_vjp(u, softmax_rows(x)))
         .bug("normalisation-constant", "The denominator is treated as a constant.")
-        .wrong("term-dropped", "local-derivative", sum_dropped)
-        .bug("sign", "s_i s_j - s_i instead of s_i - s_i s_j.")
-        .wrong("sign", "sign", lambda u, x: -vjp(u, x))
+        .wrong("term-dropped", "local-derivative", lambda u, x: softmax_rows(x) * u)
+        .changed("sign", "s_i s_j - s_i instead of s_i - s_i s_j.", NEGATED)
         .bug(
             "shifts-in-place", "x -= max, the usual guard against overflow, on the caller's array."
         )
@@ -71,68 +63,40 @@ def softmax() -> Case:
     )
 
 
+def softmax_of(T: float) -> tuple[Any, Any]:
+    """Softmax of x / T, and its gradient."""
+    return lambda x: softmax_rows(x / T), lambda u, x: softmax_vjp(u, softmax_rows(x / T)) / T
+
+
 def softmax_with_temperature() -> Case:
     """Softmax of x / T with T = 2.5."""
     T = 2.5
-
-    def f(x: Array) -> Any:
-        return softmax_rows(x / T)
-
-    def vjp(u: Any, x: Array) -> Any:
-        s = softmax_rows(x / T)
-        return s * (u - (u * s).sum()) / T
-
-    def temperature_forgotten(u: Any, x: Array) -> Any:
-        s = softmax_rows(x / T)
-        return s * (u - (u * s).sum())  # wrong: / T
-
-    def temperature_multiplied(u: Any, x: Array) -> Any:
-        s = softmax_rows(x / T)
-        return s * (u - (u * s).sum()) * T  # wrong: / T
-
-    def forward_forgotten(u: Any, x: Array) -> Any:
-        s = softmax_rows(x)  # wrong: x / T
-        return s * (u - (u * s).sum()) / T
+    f, vjp = softmax_of(T)
 
     return (
         case("softmax_with_temperature", f, vjp, SMOOTH, np.array([1.9, -0.8, 0.6, -1.4]))
         .bug("forgotten", "The inner derivative 1 / T is forgotten.")
-        .wrong("factor", "factor", temperature_forgotten)
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)))
         .bug("multiplied", "T in the numerator.")
-        .wrong("factor", "factor", temperature_multiplied)
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)) * T)
         .bug(
             "recomputed-without",
             "The backward pass recomputes the softmax without the temperature.",
         )
-        .wrong("wrong-place", "unknown", forward_forgotten)
+        .wrong("wrong-place", "unknown", lambda u, x: softmax_vjp(u, softmax_rows(x)) / T)
     )
 
 
 def calibrated_softmax() -> Case:
     """Softmax of x / T with a fitted temperature that happens to be nearly 1."""
-    T = 1.00001
-
-    def f(x: Array) -> Any:
-        return softmax_rows(x / T)
-
-    def vjp(u: Any, x: Array) -> Any:
-        s = softmax_rows(x / T)
-        return s * (u - (u * s).sum()) / T
-
-    def factor_forgotten(u: Any, x: Array) -> Any:
-        s = softmax_rows(x / T)
-        return s * (u - (u * s).sum())  # wrong: / T
-
-    def temperature_ignored(u: Any, x: Array) -> Any:
-        s = softmax_rows(x)  # wrong: x / T
-        return s * (u - (u * s).sum())  # wrong: / T
+    f, vjp = softmax_of(1.00001)
 
     return (
         case("calibrated_softmax", f, vjp, SMOOTH, np.array([2.4, -0.5, 0.8, -1.3]))
         .bug("factor-forgotten", "A factor of 1.00001 is easy to miss.")
-        .wrong("factor", "factor", factor_forgotten)
+        .wrong("factor", "factor", lambda u, x: softmax_vjp(u, f(x)))
         .bug("temperature-ignored", "The calibration was added to the forward pass only.")
-        .wrong("wrong-place", "unknown", temperature_ignored)
+        .wrong("wrong-place", "unknown", lambda u, x: softmax_vjp(u, softmax_rows(x)))
     )
 
 
@@ -171,9 +135,6 @@ def logsumexp() -> Case:
     def vjp(u: Any, x: Array) -> Any:
         return u * softmax_rows(x)
 
-    def winner_takes_all(u: Any, x: Array) -> Any:
-        return u * (x == x.max())
-
     def in_place(u: Any, x: Array) -> Any:
         np.exp(x, out=x)  # wrong: this is the caller's array
         return u * x / x.sum()
@@ -187,7 +148,7 @@ def logsumexp() -> Case:
         .bug("in-place", "exp(x, out=x) saves a temporary, and overwrites the caller's input.")
         .wrong("in-place", "mutated", in_place)
         .bug("hard-max", "The gradient of the maximum, which logsumexp resembles.")
-        .wrong("approximate-derivative", "unknown", winner_takes_all)
+        .wrong("approximate-derivative", "unknown", lambda u, x: u * (x == x.max()))
     )
 
 
@@ -199,52 +160,31 @@ def cross_entropy() -> Case:
         log_p = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
         return -log_p[np.arange(len(labels)), labels].mean()
 
+    def off(p: Any, labels: Array) -> Any:
+        return p - one_hot(labels, 4)
+
     def vjp(u: Any, scores: Array, labels: Array) -> Any:
-        n, classes = scores.shape
-        return u * (softmax_rows(scores) - one_hot(labels, classes)) / n, None
-
-    def label_column_forgotten(u: Any, scores: Array, labels: Array) -> Any:
-        return u * softmax_rows(scores) / len(labels), None
-
-    def labels_from_one(u: Any, scores: Array, labels: Array) -> Any:
-        wrong = one_hot(labels - 1, scores.shape[1])  # wrong: the labels start at 0
-        return u * (softmax_rows(scores) - wrong) / len(labels), None
-
-    def last_row_left_out(u: Any, scores: Array, labels: Array) -> Any:
-        grad, _ = vjp(u, scores, labels)
-        grad[-1] = 0  # wrong: the loop over examples stopped early
-        return grad, None
-
-    def softmax_over_batch(u: Any, scores: Array, labels: Array) -> Any:
-        p = softmax_rows(scores.T).T  # wrong: axis 0
-        return u * (p - one_hot(labels, scores.shape[1])) / len(labels), None
+        return u * off(softmax_rows(scores), labels) / len(labels), None
 
     scores = np.array([[0.5, -1.2, 0.8, 0.1], [1.7, 0.3, -0.4, -0.9], [-0.6, 0.2, 1.1, 0.7]])
     return (
         case("cross_entropy", f, vjp, SMOOTH, scores, np.array([2, 1, 3]))
         .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
-        .wrong(
-            "missing-mean",
-            "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-        )
+        .wrong("missing-mean", "factor", lambda u, x, y: vjp(u, x, y)[0] * len(y), part=0)
         .bug(
             "mean-over-classes",
             "Divided by the number of classes instead of the number of examples.",
         )
-        .wrong(
-            "axis", "factor", lambda u, scores, labels: (vjp(u, scores, labels)[0] * 3 / 4, None)
-        )
-        .bug("sign", "One-hot minus softmax, instead of the other way round.")
-        .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
+        .wrong("axis", "factor", lambda u, x, y: vjp(u, x, y)[0] * 3 / 4, part=0)
+        .changed("sign", "One-hot minus softmax, instead of the other way round.", NEGATED)
         .bug("label-column-forgotten", "The -1 in the label's column is left out.")
-        .wrong("term-dropped", "unknown", label_column_forgotten)
+        .wrong("term-dropped", "unknown", lambda u, x, y: u * softmax_rows(x) / len(y), part=0)
         .bug("labels-from-one", "The data set numbers its classes from 1.")
-        .wrong("off-by-one", "unknown", labels_from_one)
+        .wrong("off-by-one", "unknown", lambda u, x, y: vjp(u, x, y - 1))
         .bug("last-row-left-out", "The loop over examples ends one too early.")
-        .wrong("loop-bounds", "row-or-column", last_row_left_out)
+        .by(without(-1, "row-or-column"))
         .bug("softmax-over-batch", "The softmax is taken along axis 0.")
-        .wrong("axis", "unknown", softmax_over_batch)
+        .wrong("axis", "unknown", lambda u, x, y: u * off(softmax_rows(x.T).T, y) / len(y), part=0)
     )
 
 
@@ -264,8 +204,7 @@ def label_smoothing() -> Case:
         return u * (softmax_rows(scores) - t) / len(labels), None
 
     def smoothing_forgotten(u: Any, scores: Array, labels: Array) -> Any:
-        t = one_hot(labels, scores.shape[1])
-        return u * (softmax_rows(scores) - t) / len(labels), None
+        return u * (softmax_rows(scores) - one_hot(labels, 3)) / len(labels), None
 
     def shared_among_others(u: Any, scores: Array, labels: Array) -> Any:
         hot, classes = one_hot(labels, scores.shape[1]), scores.shape[1]
@@ -280,11 +219,7 @@ def label_smoothing() -> Case:
         .bug("shared-among-the-others", "The other convention: the label itself gets no share.")
         .wrong("n-minus-1", "unknown", shared_among_others)
         .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
-        .wrong(
-            "missing-mean",
-            "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-        )
+        .wrong("missing-mean", "factor", lambda u, x, y: vjp(u, x, y)[0] * len(y), part=0)
     )
 
 
@@ -301,29 +236,19 @@ def mean_squared_error() -> Case:
     def scaled(factor: float) -> Any:
         return lambda u, p, t: vjp(u * factor, p, t)
 
-    kept = np.zeros((3, 2))
-
-    def accumulates(u: Any, prediction: Array, target: Array) -> Any:
-        nonlocal kept
-        kept = kept + vjp(u, prediction, target)[0]  # wrong: the buffer is never set to zero
-        return kept, vjp(u, prediction, target)[1]
-
     prediction = np.array([[0.7, -1.1], [1.9, 0.4], [-0.6, 1.2]])
     target = np.array([[0.2, -0.7], [1.1, 0.9], [0.5, 0.3]])
     return (
         case("mean_squared_error", f, vjp, SMOOTH, prediction, target)
-        .bug("two-forgotten", "The gradient of half the loss.")
-        .wrong("factor-half", "factor", scaled(1 / 2))
+        .changed("two-forgotten", "The gradient of half the loss.", HALVED)
         .bug("accumulates", "+= into a buffer that is not cleared between two backward passes.")
-        .wrong("accumulation", "accumulated", accumulates)
+        .by(accumulated(), part=0)
         .bug("missing-mean", "The division by the number of entries is forgotten.")
         .wrong("missing-mean", "factor", scaled(6))
         .bug("mean-over-rows", "Divided by the number of rows instead of the number of entries.")
         .wrong("axis", "factor", scaled(2))
-        .bug("target-constant", "The target is treated as a constant.")
-        .wrong("zero", "zero", lambda u, p, t: (vjp(u, p, t)[0], np.zeros_like(t)))
-        .bug("target-sign", "The same array is returned for both arguments.")
-        .wrong("sign", "sign", lambda u, p, t: (vjp(u, p, t)[0], vjp(u, p, t)[0]))
+        .changed("target-constant", "The target is treated as a constant.", ZERO, part=1)
+        .changed("target-sign", "The same array is returned for both arguments.", NEGATED, part=1)
     )
 
 
@@ -346,8 +271,7 @@ def binary_cross_entropy() -> Case:
 
     return (
         case("binary_cross_entropy", f, vjp, SMOOTH, np.array([0.8, -0.5, -1.4, 1.1, 0.3]))
-        .bug("sign", "Target minus prediction.")
-        .wrong("sign", "sign", lambda u, x: u * (t - sigma(x)) / len(t))
+        .changed("sign", "Target minus prediction.", NEGATED)
         .bug("missing-mean", "The division by n is forgotten.")
         .wrong("missing-mean", "factor", lambda u, x: u * (sigma(x) - t))
         .bug("sigmoid-twice", "The derivative of the sigmoid is multiplied in once more.")
@@ -369,17 +293,16 @@ def hinge() -> Case:
     def f(scores: Array, labels: Array) -> Any:
         return np.maximum(margins(scores, labels), 0).sum() / len(labels)
 
+    def violated(scores: Array, labels: Array) -> Any:
+        return (margins(scores, labels) > 0).astype(np.float64)
+
     def vjp(u: Any, scores: Array, labels: Array) -> Any:
-        grad = (margins(scores, labels) > 0).astype(np.float64)
+        grad = violated(scores, labels)
         grad[np.arange(len(labels)), labels] = -grad.sum(axis=1)
         return u * grad / len(labels), None
 
-    def correct_class_forgotten(u: Any, scores: Array, labels: Array) -> Any:
-        grad = (margins(scores, labels) > 0).astype(np.float64)
-        return u * grad / len(labels), None  # wrong: the label's column stays 0
-
     def correct_class_once(u: Any, scores: Array, labels: Array) -> Any:
-        grad = (margins(scores, labels) > 0).astype(np.float64)
+        grad = violated(scores, labels)
         grad[np.arange(len(labels)), labels] = -1  # wrong: once per violated margin
         return u * grad / len(labels), None
 
@@ -387,20 +310,16 @@ def hinge() -> Case:
     return (
         case("hinge", f, vjp, SMOOTH, scores, np.array([1, 3, 0]))
         .bug("correct-class-forgotten", "Only the wrong classes get a gradient.")
-        .wrong("term-dropped", "mask", correct_class_forgotten)
+        .wrong("term-dropped", "mask", lambda u, x, y: u * violated(x, y) / len(y), part=0)
         .bug(
             "correct-class-once",
             "-1 in the label's column, instead of minus the number of violated margins.",
         )
         .wrong("missing-sum", "single-entries", correct_class_once)
         .bug("missing-mean", "The loss is a mean over the batch, the gradient a sum.")
-        .wrong(
-            "missing-mean",
-            "factor",
-            lambda u, scores, labels: (vjp(u, scores, labels)[0] * len(labels), None),
-        )
+        .wrong("missing-mean", "factor", lambda u, x, y: vjp(u, x, y)[0] * len(y), part=0)
         .bug("sign", "Another book defines the margin as right score minus wrong score.")
-        .wrong("sign", "sign", lambda u, scores, labels: (-vjp(u, scores, labels)[0], None))
+        .by(NEGATED)
     )
 
 
@@ -422,8 +341,7 @@ def huber() -> Case:
         .wrong("wrong-mask", "mask", lambda u, r: u * r * (np.abs(r) < 1))
         .bug("sign-only", "The gradient of the absolute error.")
         .wrong("approximate-derivative", "unknown", lambda u, r: u * np.sign(r))
-        .bug("two", "The derivative of r^2, forgetting the 1/2.")
-        .wrong("factor-2", "factor", lambda u, r: u * 2 * np.clip(r, -1, 1))
+        .changed("two", "The derivative of r^2, forgetting the 1/2.", DOUBLED)
     )
 
 
@@ -443,21 +361,17 @@ def cosine_similarity() -> Case:
             u * (a / (norm(a) * norm(b)) - c * b / norm(b) ** 2),
         )
 
-    def second_term_dropped(u: Any, a: Array, b: Array) -> Any:
-        return u * b / (norm(a) * norm(b)), vjp(u, a, b)[1]
-
     def norm_of_the_other(u: Any, a: Array, b: Array) -> Any:
-        c = f(a, b)
-        return vjp(u, a, b)[0], u * (a / (norm(a) * norm(b)) - c * b / norm(a) ** 2)
+        return u * (a / (norm(a) * norm(b)) - f(a, b) * b / norm(a) ** 2)
 
     a = np.array([0.9, -0.4, 1.3])
     b = np.array([0.5, 1.1, 0.8])
     return (
         case("cosine_similarity", f, vjp, SMOOTH, a, b)
         .bug("second-term-dropped", "The norm of a is treated as a constant.")
-        .wrong("term-dropped", "regulariser", second_term_dropped)
+        .wrong("term-dropped", "regulariser", lambda u, a, b: u * b / (norm(a) * norm(b)), part=0)
         .bug("norm-of-the-other", "|a|^2 is copied from the line above instead of |b|^2.")
-        .wrong("wrong-place", "regulariser", norm_of_the_other)
+        .wrong("wrong-place", "regulariser", norm_of_the_other, part=1)
         .bug("unit-vectors-assumed", "The gradient with respect to the normalised a.")
         .wrong("factor", "factor", lambda u, a, b: (vjp(u, a, b)[0] * norm(a), vjp(u, a, b)[1]))
     )
@@ -478,29 +392,16 @@ def kl_divergence() -> Case:
         case("kl_divergence", f, vjp, SMOOTH, p, q)
         .bug("one-dropped", "Half of the product rule for p log p.")
         .wrong("product-rule", "unknown", lambda u, p, q: (u * np.log(p / q), -u * p / q))
-        .bug("q-sign", "log(p / q) has q in the denominator.")
-        .wrong("sign", "sign", lambda u, p, q: (u * (np.log(p / q) + 1), u * p / q))
+        .changed("q-sign", "log(p / q) has q in the denominator.", NEGATED, part=1)
         .bug("weight-dropped", "The factor p in front of the logarithm is forgotten.")
         .wrong("term-dropped", "inner-factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u / q))
         .bug("base-two", "In bits, while the function is in nats.")
-        .wrong(
-            "factor", "factor", lambda u, p, q: (u * (np.log(p / q) + 1), -u * p / q / math.log(2))
-        )
+        .wrong("factor", "factor", lambda u, p, q: -u * p / q / math.log(2), part=1)
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield softmax()
-    yield softmax_with_temperature()
-    yield calibrated_softmax()
-    yield log_softmax()
-    yield logsumexp()
-    yield cross_entropy()
-    yield label_smoothing()
-    yield mean_squared_error()
-    yield binary_cross_entropy()
-    yield hinge()
-    yield huber()
-    yield cosine_similarity()
-    yield kl_divergence()
+CASES = (
+    softmax, softmax_with_temperature, calibrated_softmax, log_softmax, logsumexp,
+    cross_entropy, label_smoothing, mean_squared_error, binary_cross_entropy, hinge, huber,
+    cosine_similarity, kl_divergence,
+)  # fmt: skip

@@ -3,12 +3,11 @@
 ``u`` is the upstream gradient, of the shape of the output.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import ZERO, Array, Case, case
 
 SMOOTH = "normalisation smooth"
 EPS = 1e-3
@@ -29,27 +28,31 @@ def spread_vjp(u: Any, x: Array, axis: int, eps: float = EPS) -> Any:
     return (u - u_mean - x_hat * u_along) / std
 
 
-def layer_norm() -> Case:
-    """Each row normalized, then scaled by gamma and shifted by beta."""
+def scaled_and_shifted(axis: int) -> tuple[Any, Any]:
+    """Normalize along an axis, scale by gamma and shift by beta; and the gradient of that."""
 
     def f(x: Array, gamma: Array, beta: Array) -> Any:
-        return gamma * spread(x, 1)[0] + beta
+        return gamma * spread(x, axis)[0] + beta
 
     def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        dx = spread_vjp(u * gamma, x, 1)
-        return dx, (u * spread(x, 1)[0]).sum(axis=0), u.sum(axis=0)
+        dx = spread_vjp(u * gamma, x, axis)
+        return dx, (u * spread(x, axis)[0]).sum(axis=0), u.sum(axis=0)
+
+    return f, vjp
+
+
+def layer_norm() -> Case:
+    """Each row normalized, then scaled by gamma and shifted by beta."""
+    f, vjp = scaled_and_shifted(1)
 
     def mean_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         x_hat, std = spread(x, 1)
         g = u * gamma
-        dx = (g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / std  # wrong: - mean(g)
-        return dx, *vjp(u, x, gamma, beta)[1:]
+        return (g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / std  # wrong: - mean(g)
 
     def variance_term_dropped(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        std = spread(x, 1)[1]
         g = u * gamma
-        dx = (g - g.mean(axis=1, keepdims=True)) / std  # wrong: the std is not constant
-        return dx, *vjp(u, x, gamma, beta)[1:]
+        return (g - g.mean(axis=1, keepdims=True)) / spread(x, 1)[1]  # wrong: std is not constant
 
     def centres_in_place(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         x -= x.mean(axis=1, keepdims=True)  # wrong: this is the caller's array
@@ -61,38 +64,22 @@ def layer_norm() -> Case:
     return (
         case("layer_norm", f, vjp, SMOOTH, x, gamma, beta)
         .bug("mean-term-dropped", "The mean is treated as a constant.")
-        .wrong("term-dropped", "unknown", mean_term_dropped)
+        .wrong("term-dropped", "unknown", mean_term_dropped, part=0)
         .bug("variance-term-dropped", "The standard deviation is treated as a constant.")
-        .wrong("term-dropped", "unknown", variance_term_dropped)
+        .wrong("term-dropped", "unknown", variance_term_dropped, part=0)
         .bug("gamma-forgotten", "The upstream is not multiplied by gamma on its way to x.")
-        .wrong(
-            "term-dropped",
-            "inner-factor",
-            lambda u, x, g, b: (spread_vjp(u, x, 1), *vjp(u, x, g, b)[1:]),
-        )
+        .wrong("term-dropped", "inner-factor", lambda u, x, g, b: spread_vjp(u, x, 1), part=0)
         .bug(
             "epsilon-forgotten", "The backward pass recomputes the standard deviation without eps."
         )
-        .wrong(
-            "epsilon",
-            "unknown",
-            lambda u, x, g, b: (spread_vjp(u * g, x, 1, eps=0), *vjp(u, x, g, b)[1:]),
-        )
+        .wrong("epsilon", "unknown", lambda u, x, g, b: spread_vjp(u * g, x, 1, eps=0), part=0)
         .bug(
             "gamma-not-summed",
             "gamma was broadcast over the rows; its gradient must be summed over them.",
         )
-        .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], u * spread(x, 1)[0], u.sum(axis=0)),
-        )
+        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: u * spread(x, 1)[0], part=1)
         .bug("gamma-from-raw-input", "x instead of the normalised x.")
-        .wrong(
-            "wrong-place",
-            "unknown",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], (u * x).sum(axis=0), u.sum(axis=0)),
-        )
+        .wrong("wrong-place", "unknown", lambda u, x, g, b: (u * x).sum(axis=0), part=1)
         .bug("beta-mean", "Mean over the rows instead of the sum.")
         .wrong("mean-for-sum", "factor", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u.mean(axis=0)))
         .bug("centres-in-place", "x -= mean, on the caller's array.")
@@ -102,31 +89,20 @@ def layer_norm() -> Case:
 
 def batch_norm() -> Case:
     """Each column normalized over the batch, then scaled and shifted."""
-
-    def f(x: Array, gamma: Array, beta: Array) -> Any:
-        return gamma * spread(x, 0)[0] + beta
-
-    def vjp(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        dx = spread_vjp(u * gamma, x, 0)
-        return dx, (u * spread(x, 0)[0]).sum(axis=0), u.sum(axis=0)
-
-    def inference_mode(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        return u * gamma / spread(x, 0)[1], *vjp(u, x, gamma, beta)[1:]
+    f, vjp = scaled_and_shifted(0)
 
     def sample_variance(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
-        n = len(x)
         x_hat, std = spread(x, 0)
         g = u * gamma
-        along = (g * x_hat).sum(axis=0) / (n - 1)  # wrong: the forward pass divides by n
-        return (g - g.mean(axis=0) - x_hat * along) / std, *vjp(u, x, gamma, beta)[1:]
+        along = (g * x_hat).sum(axis=0) / (len(x) - 1)  # wrong: the forward pass divides by n
+        return (g - g.mean(axis=0) - x_hat * along) / std
 
     calls = [0]
 
     def running_statistics(u: Any, x: Array, gamma: Array, beta: Array) -> Any:
         calls[0] += 1
         momentum = 0.9 ** (calls[0] - 1)  # wrong: every backward pass moves the statistics
-        dx, dgamma, dbeta = vjp(u, x, gamma, beta)
-        return momentum * dx, dgamma, dbeta
+        return momentum * vjp(u, x, gamma, beta)[0]
 
     x = np.array([[0.7, -1.4], [1.9, 0.3], [-0.8, 1.1], [0.4, 2.2]])
     gamma = np.array([1.3, -0.8])
@@ -134,26 +110,19 @@ def batch_norm() -> Case:
     return (
         case("batch_norm", f, vjp, SMOOTH, x, gamma, beta)
         .bug("inference-mode", "Mean and variance are constants at inference, but not in training.")
-        .wrong("term-dropped", "unknown", inference_mode)
+        .wrong("term-dropped", "unknown", lambda u, x, g, b: u * g / spread(x, 0)[1], part=0)
         .bug("sample-variance", "The variance forward divides by n, backward by n - 1.")
-        .wrong("n-minus-1", "unknown", sample_variance)
+        .wrong("n-minus-1", "unknown", sample_variance, part=0)
         .bug("running-statistics", "The layer updates its statistics in the backward pass.")
-        .wrong("state", "accumulated", running_statistics)
+        .wrong("state", "accumulated", running_statistics, part=0)
         .bug(
             "beta-not-summed",
             "beta was broadcast over the batch; its gradient must be summed over it.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: (*vjp(u, x, g, b)[:2], u))
+        .wrong("missing-sum", "missing-sum", lambda u, x, g, b: u, part=2)
         .bug("gamma-swapped", "The channels are stored in reverse order (BGR for RGB).")
-        .wrong(
-            "order",
-            "permuted",
-            lambda u, x, g, b: (vjp(u, x, g, b)[0], vjp(u, x, g, b)[1][::-1], u.sum(axis=0)),
-        )
-        .bug("gamma-zero", "The affine parameters are frozen by mistake.")
-        .wrong(
-            "zero", "zero", lambda u, x, g, b: (vjp(u, x, g, b)[0], np.zeros_like(g), u.sum(axis=0))
-        )
+        .wrong("order", "permuted", lambda u, x, g, b: vjp(u, x, g, b)[1][::-1], part=1)
+        .changed("gamma-zero", "The affine parameters are frozen by mistake.", ZERO, part=1)
     )
 
 
@@ -201,8 +170,7 @@ def rms_norm() -> Case:
 
     def sum_for_mean(u: Any, x: Array, gain: Array) -> Any:
         g, r = u * gain, rms(x)
-        dx = g / r - x * (g * x).sum(axis=1, keepdims=True) / r**3  # wrong: mean
-        return dx, vjp(u, x, gain)[1]
+        return g / r - x * (g * x).sum(axis=1, keepdims=True) / r**3  # wrong: mean
 
     x = np.array([[1.1, -0.6, 0.8], [0.5, 1.7, -1.2]])
     gain = np.array([0.9, 1.4, -0.7])
@@ -211,16 +179,14 @@ def rms_norm() -> Case:
         .bug("second-term-dropped", "The root mean square is treated as a constant.")
         .wrong("term-dropped", "unknown", lambda u, x, g: (u * g / rms(x), vjp(u, x, g)[1]))
         .bug("sum-for-mean", "The mean becomes a sum in the backward pass.")
-        .wrong("missing-mean", "unknown", sum_for_mean)
+        .wrong("missing-mean", "unknown", sum_for_mean, part=0)
         .bug("smaller-epsilon", "eps is 1e-3 forward, and the default 1e-5 backward.")
-        .wrong(
-            "epsilon", "unknown", lambda u, x, g: (dx_with(u, x, g, rms(x, 1e-5)), vjp(u, x, g)[1])
-        )
+        .wrong("epsilon", "unknown", lambda u, x, g: dx_with(u, x, g, rms(x, 1e-5)), part=0)
         .bug(
             "gain-not-summed",
             "The gain was broadcast over the rows; its gradient must be summed over them.",
         )
-        .wrong("missing-sum", "missing-sum", lambda u, x, g: (vjp(u, x, g)[0], u * x / rms(x)))
+        .wrong("missing-sum", "missing-sum", lambda u, x, g: u * x / rms(x), part=1)
     )
 
 
@@ -243,8 +209,7 @@ def weight_norm() -> Case:
         .wrong("missing-sum", "missing-sum", lambda u, v, g: (vjp(u, v, g)[0], u * v / norm(v)))
         .bug("length-forgotten", "The factor g is left out of the gradient of the direction.")
         .wrong("factor", "inner-factor", lambda u, v, g: (vjp(u, v, g)[0] / g, vjp(u, v, g)[1]))
-        .bug("length-zero", "The length is treated as a constant.")
-        .wrong("zero", "zero", lambda u, v, g: (vjp(u, v, g)[0], np.zeros_like(g)))
+        .changed("length-zero", "The length is treated as a constant.", ZERO, part=1)
         .bug("direction-not-projected", "The norm is treated as a constant.")
         .wrong("term-dropped", "unknown", lambda u, v, g: (g * u / norm(v), vjp(u, v, g)[1]))
     )
@@ -282,11 +247,6 @@ def min_max_scale() -> Case:
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield layer_norm()
-    yield batch_norm()
-    yield l2_normalise()
-    yield rms_norm()
-    yield weight_norm()
-    yield min_max_scale()
+CASES = (
+    layer_norm, batch_norm, l2_normalise, rms_norm, weight_norm, min_max_scale,
+)  # fmt: skip

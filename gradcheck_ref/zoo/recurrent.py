@@ -3,12 +3,11 @@
 ``u`` is the upstream gradient, of the shape of the output.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from .case import Array, Case, case
+from .case import REVERSED, ZERO, Array, Case, case
 
 SMOOTH = "recurrent smooth"
 
@@ -28,21 +27,6 @@ def elman_cell() -> Case:
         da = u * (1 - f(x, h, W, U, b) ** 2)
         return W.T @ da, U.T @ da, np.outer(da, x), np.outer(da, h), da
 
-    def tanh_forgotten(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
-        dx, dh, _, dU, db = vjp(u, x, h, W, U, b)
-        return dx, dh, np.outer(u, x), dU, db  # wrong: da
-
-    def bias_forgotten(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
-        return *vjp(u, x, h, W, U, b)[:4], np.zeros_like(b)
-
-    def state_not_transposed(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
-        dx, _, dW, dU, db = vjp(u, x, h, W, U, b)
-        return dx, U @ db, dW, dU, db  # wrong: U.T
-
-    def new_state_for_old(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
-        dx, dh, dW, _, db = vjp(u, x, h, W, U, b)
-        return dx, dh, dW, np.outer(db, f(x, h, W, U, b)), db  # wrong: h
-
     def overwrites_state(u: Any, x: Array, h: Array, W: Array, U: Array, b: Array) -> Any:
         grads = vjp(u, x, h, W, U, b)
         h[:] = f(x, h, W, U, b)  # wrong: the caller's state
@@ -56,13 +40,15 @@ def elman_cell() -> Case:
     return (
         case("elman_cell", f, vjp, SMOOTH, x, h, W, U, b)
         .bug("tanh-forgotten", "The upstream reaches W without passing the tanh.")
-        .wrong("term-dropped", "unknown", tanh_forgotten)
+        .wrong("term-dropped", "unknown", lambda u, x, *_: np.outer(u, x), part=2)
         .bug("bias-forgotten", "The bias is added forward and forgotten backward.")
-        .wrong("zero", "zero", bias_forgotten)
+        .by(ZERO, part=4)
         .bug("state-not-transposed", "U instead of U^T; U is square, so the shapes agree.")
-        .wrong("transpose", "unknown", state_not_transposed)
+        .wrong(
+            "transpose", "unknown", lambda u, x, h, W, U, b: U @ vjp(u, x, h, W, U, b)[4], part=1
+        )
         .bug("new-state-for-old", "The state was overwritten before it was used.")
-        .wrong("wrong-place", "unknown", new_state_for_old)
+        .wrong("wrong-place", "unknown", lambda u, *p: np.outer(vjp(u, *p)[4], f(*p)), part=3)
         .bug("overwrites-state", "The cell keeps its new state in the array of the old one.")
         .wrong("in-place", "mutated", overwrites_state)
     )
@@ -80,7 +66,7 @@ def unrolled_rnn() -> Case:
     def f(X: Array, w: Array, U: Array) -> Any:
         return states(X, w, U)[-1]
 
-    def backward(u: Any, X: Array, w: Array, U: Array, first_step: int = 0) -> Any:
+    def vjp(u: Any, X: Array, w: Array, U: Array, *, first_step: int = 0) -> Any:
         h = states(X, w, U)
         dX, dw, dU = np.zeros_like(X), np.zeros_like(w), np.zeros_like(U)
         for t in reversed(range(first_step, len(X))):
@@ -91,25 +77,17 @@ def unrolled_rnn() -> Case:
             u = U.T @ da
         return dX, dw, dU
 
-    def vjp(u: Any, X: Array, w: Array, U: Array) -> Any:
-        return backward(u, X, w, U)
-
     def last_step_only(u: Any, X: Array, w: Array, U: Array) -> Any:
-        dX, dw, _ = vjp(u, X, w, U)
         h = states(X, w, U)
-        return dX, dw, np.outer(u * (1 - h[-1] ** 2), h[-2])  # wrong: earlier steps use U too
-
-    def first_step_left_out(u: Any, X: Array, w: Array, U: Array) -> Any:
-        return backward(u, X, w, U, first_step=1)
+        return np.outer(u * (1 - h[-1] ** 2), h[-2])  # wrong: earlier steps use U too
 
     def not_transposed(u: Any, X: Array, w: Array, U: Array) -> Any:
         h, dX = states(X, w, U), np.zeros_like(X)
-        grads = vjp(u, X, w, U)
         for t in reversed(range(len(X))):
             da = u * (1 - h[t + 1] ** 2)
             dX[t] = da @ w
             u = U @ da  # wrong: U.T
-        return dX, *grads[1:]
+        return dX
 
     X = np.array([0.9, -0.6, 1.2])
     w = np.array([0.7, -0.5])
@@ -119,18 +97,16 @@ def unrolled_rnn() -> Case:
         .bug(
             "assigned-not-added", "U is shared by all steps; its gradient must be summed over them."
         )
-        .wrong("missing-sum", "unknown", last_step_only)
+        .wrong("missing-sum", "unknown", last_step_only, part=2)
         .bug("truncated", "Back-propagation through time is truncated after two of three steps.")
-        .wrong("loop-bounds", "unknown", first_step_left_out)
+        .wrong("loop-bounds", "unknown", lambda u, *p: vjp(u, *p, first_step=1))
         .bug(
             "time-reversed",
             "The gradients are appended while walking backward, and never reversed.",
         )
-        .wrong(
-            "flip", "permuted", lambda u, X, w, U: (vjp(u, X, w, U)[0][::-1], *vjp(u, X, w, U)[1:])
-        )
+        .by(REVERSED, part=0)
         .bug("not-transposed", "U instead of U^T between the steps.")
-        .wrong("transpose", "unknown", not_transposed)
+        .wrong("transpose", "unknown", not_transposed, part=0)
     )
 
 
@@ -153,31 +129,19 @@ def leaky_memory() -> Case:
             da += g * m[t - 1] if t > 0 else 0.0
         return dx, np.asarray(da)
 
-    def one_step_back(u: Any, x: Array, a: Array) -> Any:
-        dx = u.copy()
-        dx[:-1] += a * u[1:]  # wrong: earlier steps count, too
-        return dx, vjp(u, x, a)[1]
-
-    def inputs_for_memory(u: Any, x: Array, a: Array) -> Any:
-        dx, _ = vjp(u, x, a)
-        return dx, (dx[1:] * x[:-1]).sum()  # wrong: memory
-
-    def direct_only(u: Any, x: Array, a: Array) -> Any:
-        return vjp(u, x, a)[0], (u[1:] * f(x, a)[:-1]).sum()
-
     return (
         case("leaky_memory", f, vjp, SMOOTH, np.array([1.1, -0.7, 0.5, 1.6]), np.array(0.8))
         .bug("one-step-back", "Only the previous step gets a gradient.")
-        .wrong("truncated", "mask", one_step_back)
+        .wrong("truncated", "mask", lambda u, x, a: u + a * np.append(u[1:], 0), part=0)
         .bug("inputs-for-memory", "x_(t-1) instead of m_(t-1).")
-        .wrong("wrong-place", "unknown", inputs_for_memory)
+        .wrong(
+            "wrong-place", "unknown", lambda u, x, a: (vjp(u, x, a)[0][1:] * x[:-1]).sum(), part=1
+        )
         .bug("decay-direct-only", "The decay gets only the gradient of the current step.")
-        .wrong("truncated", "unknown", direct_only)
+        .wrong("truncated", "unknown", lambda u, x, a: (u[1:] * f(x, a)[:-1]).sum(), part=1)
         .bug("decay-not-summed", "One gradient per step is returned for one number.")
         .wrong(
-            "missing-sum",
-            "missing-sum",
-            lambda u, x, a: (vjp(u, x, a)[0], vjp(u, x, a)[0][1:] * f(x, a)[:-1]),
+            "missing-sum", "missing-sum", lambda u, x, a: vjp(u, x, a)[0][1:] * f(x, a)[:-1], part=1
         )
     )
 
@@ -206,41 +170,29 @@ def lstm_cell() -> Case:
         ]
         return np.stack(dz), dc * fg
 
-    def through_cell_only(u: Any, z: Array, c: Array) -> Any:
-        dz, _ = vjp(u, z, c)
-        return dz, u[1] * sigma(z[1])  # wrong: c reaches h too
-
-    def tanh_of_cell_forgotten(u: Any, z: Array, c: Array) -> Any:
-        dz, _ = vjp(u, z, c)
-        _, fg, _, o = activated(z)
-        return dz, (u[1] + u[0] * o) * fg  # wrong: 1 - t^2
-
     def output_gate_of_cell(u: Any, z: Array, c: Array) -> Any:
-        dz, dc = vjp(u, z, c)
+        dz, _ = vjp(u, z, c)
         i, fg, g, o = activated(z)
         dz[3] = u[0] * (fg * c + i * g) * o * (1 - o)  # wrong: tanh of the cell
-        return dz, dc
-
-    def gates_swapped(u: Any, z: Array, c: Array) -> Any:
-        dz, dc = vjp(u, z, c)
-        return dz[[1, 0, 2, 3]], dc
-
-    def memory_forgotten(u: Any, z: Array, c: Array) -> Any:
-        return vjp(u, z, c)[0], np.zeros_like(c)
+        return dz
 
     z = np.array([[0.4, -0.7], [0.9, 0.2], [-0.5, 1.1], [0.3, -0.8]])
     return (
         case("lstm_cell", f, vjp, SMOOTH, z, np.array([0.6, -1.2]))
         .bug("through-cell-only", "The upstream of h never reaches the old cell.")
-        .wrong("term-dropped", "mask", through_cell_only)
+        .wrong("term-dropped", "mask", lambda u, z, c: u[1] * sigma(z[1]), part=1)
         .bug("tanh-of-cell-forgotten", "The second tanh is overlooked.")
-        .wrong("term-dropped", "unknown", tanh_of_cell_forgotten)
+        .wrong(
+            "term-dropped",
+            "unknown",
+            lambda u, z, c: (u[1] + u[0] * sigma(z[3])) * sigma(z[1]),
+            part=1,
+        )
         .bug("output-gate-of-cell", "The output gate multiplies tanh(c'), not c'.")
-        .wrong("wrong-place", "row-or-column", output_gate_of_cell)
+        .wrong("wrong-place", "row-or-column", output_gate_of_cell, part=0)
         .bug("gates-swapped", "Libraries order the gates differently.")
-        .wrong("order", "permuted", gates_swapped)
-        .bug("memory-forgotten", "The old cell is detached.")
-        .wrong("zero", "zero", memory_forgotten)
+        .wrong("order", "permuted", lambda u, z, c: vjp(u, z, c)[0][[1, 0, 2, 3]], part=0)
+        .changed("memory-forgotten", "The old cell is detached.", ZERO, part=1)
     )
 
 
@@ -262,40 +214,25 @@ def gru_cell() -> Case:
         da = np.stack([u * (h - n) * z * (1 - z), drh * h * r * (1 - r), dn])
         return da, u * z + drh * r, np.outer(dn, r * h)
 
-    def update_sign(u: Any, a: Array, h: Array, U: Array) -> Any:
-        da, dh, dU = vjp(u, a, h, U)
-        da[0] = -da[0]  # wrong: h - n, not n - h
-        return da, dh, dU
-
-    def copy_path_only(u: Any, a: Array, h: Array, U: Array) -> Any:
-        da, _, dU = vjp(u, a, h, U)
-        return da, u * sigma(a[0]), dU  # wrong: h reaches the candidate too
-
-    def reset_forgotten(u: Any, a: Array, h: Array, U: Array) -> Any:
-        da, dh, _ = vjp(u, a, h, U)
-        return da, dh, np.outer(da[2], h)  # wrong: r * h
-
     a = np.array([[0.5, -0.9], [0.2, 0.7], [-0.4, 1.1]])
     h = np.array([0.8, -0.6])
     U = np.array([[0.9, -0.3], [0.4, 1.2]])
     return (
         case("gru_cell", f, vjp, SMOOTH, a, h, U)
         .bug("update-sign", "Papers disagree on which of z and 1 - z keeps the old state.")
-        .wrong("sign", "row-or-column", update_sign)
+        .wrong("sign", "row-or-column", lambda u, *p: vjp(u, *p)[0] * [[-1], [1], [1]], part=0)
         .bug(
             "copy-path-only",
             "The state gets the gradient of being copied, but not that of the candidate.",
         )
-        .wrong("term-dropped", "unknown", copy_path_only)
+        .wrong("term-dropped", "unknown", lambda u, a, h, U: u * sigma(a[0]), part=1)
         .bug("reset-forgotten", "The reset gate is left out of the gradient of U.")
-        .wrong("term-dropped", "unknown", reset_forgotten)
+        .wrong(
+            "term-dropped", "unknown", lambda u, a, h, U: np.outer(vjp(u, a, h, U)[0][2], h), part=2
+        )
     )
 
 
-def cases() -> Iterator[Case]:
-    """Build every case of this module anew."""
-    yield elman_cell()
-    yield unrolled_rnn()
-    yield leaky_memory()
-    yield lstm_cell()
-    yield gru_cell()
+CASES = (
+    elman_cell, unrolled_rnn, leaky_memory, lstm_cell, gru_cell,
+)  # fmt: skip

@@ -24,11 +24,7 @@ EPS = 1e-3
 
 
 def get_numerical_jacobian(
-    fn: Callable[..., Any],
-    inputs: Any,
-    target: Any = None,
-    eps: float = EPS,
-    grad_out: float = 1.0,
+    fn: Callable[..., Any], inputs: Any, target: Any = None, eps: float = EPS, grad_out: float = 1.0
 ) -> tuple[Array, ...]:
     """Return the Jacobians of a function's first output by central differences.
 

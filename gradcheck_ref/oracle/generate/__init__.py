@@ -1,10 +1,11 @@
-"""The vectors, computed from scratch: exact fractions, decimals of 60 digits, and nothing else.
+"""The answers of the vectors, computed from scratch: exact fractions, decimals of 60 digits.
 
 It uses only the standard library, neither NumPy nor this package, so that no mistake of the
 implementation can hide in its own judge. From the folder above, with nothing installed:
 
     python -S -m generate
 
-computes all of them again. It stops if a published vector has changed, and writes the unpublished
-ones as the open release (``layout.py``).
+reads the questions of the release, and answers all of them again. The answers of a published
+release come out as they are. For a question of an open release, a line of its file with an id, a
+description, flags and the inputs, this writes the answer.
 """

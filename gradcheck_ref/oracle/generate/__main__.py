@@ -1,8 +1,7 @@
-"""Write the files of the release: ``python -S -m generate``, from the folder above."""
+"""Answer the files of the release: ``python -S -m generate``, from the folder above."""
 
 from .files import all_files
 from .layout import FOLDER
 
 for name, text in all_files().items():
-    (FOLDER / name).parent.mkdir(exist_ok=True)
     (FOLDER / name).write_text(text, encoding="utf-8")

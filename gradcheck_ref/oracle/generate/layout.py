@@ -10,46 +10,14 @@ from pathlib import Path
 from typing import Any
 
 Vector = dict[str, Any]
-FORMAT_VERSION = 1
 RELEASE = "v1"
 FOLDER = Path(__file__).parents[1] / "vectors"
-NOTES = Path(__file__).with_name("notes.json")  # of every kind, on every flag
-
-
-def file_of(kind: str, header: str, groups: Iterable[Vector]) -> Vector:
-    """Put the tests of a kind into one file, and number them, each group once."""
-    found, count = merged(groups), 0
-    for group in found:
-        for number, test in enumerate(group["tests"]):
-            count += 1
-            flags = sorted(test["flags"])
-            group["tests"][number] = {"id": f"{kind}-{count:03}", **test, "flags": flags}
-    used = {flag for group in found for test in group["tests"] for flag in test["flags"]}
-    notes = json.loads(NOTES.read_text(encoding="utf-8"))[kind]
-    assert used == set(notes), f"flags without a note, or notes without a flag: {used ^ set(notes)}"
-    return {
-        "format_version": FORMAT_VERSION,
-        "kind": kind,
-        "header": header,
-        "count": count,
-        "notes": notes,
-        "groups": found,
-    }
 
 
 def read(kind: str) -> Vector:
     """Read the file of one kind, unchanged."""
     found: Vector = json.loads((FOLDER / RELEASE / f"{kind}.json").read_text(encoding="utf-8"))
     return found
-
-
-def merged(groups: Iterable[Vector]) -> list[Vector]:
-    """Merge groups with the same name, in the order of the names."""
-    found: dict[str, Vector] = {}
-    for group in groups:
-        before = found.get(group["group"], {"tests": []})["tests"]
-        found[group["group"]] = {**group, "tests": [*before, *group["tests"]]}
-    return list(found.values())
 
 
 def canonical(file: Vector) -> str:

@@ -143,6 +143,12 @@ def values_at(
     return {k: sampled(f, at) if math.isfinite(at) else math.nan for k, at in places.items()}
 
 
+def sampled_at(samples: Iterable[tuple[str, str]]) -> Callable[[Fraction], Any]:
+    """Turn written samples, at places that are finite, into a function of these places."""
+    read = ((float(place), exact(float(value))) for place, value in samples)
+    return {Fraction(place): value for place, value in read if math.isfinite(place)}.__getitem__
+
+
 def samples_of(
     f: Callable[[Any], Any], x: float, h: float, offsets: Iterable[float]
 ) -> dict[str, Any]:

@@ -31,14 +31,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule, its usual tolerances, and its description.
-
-    ``said`` is normative: FORMAT.md and the vector files take it from here.
-    """
+    """A rule, and its usual tolerances. The vector file has it in words, and its source."""
 
     name: str
-    source: str
-    said: str
     rtol: float
     atol: float
     decide: Callable[..., Decision]
@@ -202,130 +197,17 @@ def scipy(a: Entries, n: Entries, rtol: Any, atol: Any, _: Any) -> Decision:
 
 # --- the rules -----------------------------------------------------------------------------------
 
-PLUS = "|analytic - numeric| <= atol + rtol |numeric|"
-E = "|analytic - numeric|"
 RULES = [
-    Rule(
-        "reference",
-        "gradcheck_ref's allclose",
-        f"close if in every entry {E} is finite and {PLUS}. Without entries: not close. A "
-        "tolerance that is negative, NaN or infinite: refused",
-        1e-6,
-        1e-9,
-        reference,
-        empty=False,
-    ),
-    Rule(
-        "numpy",
-        "numpy.allclose, defaults",
-        f"close if in every entry analytic = numeric, or numeric is finite and {PLUS}. So equal "
-        "infinities pass, inf against -inf does not, nor NaN against anything. Without entries: "
-        "close",
-        1e-5,
-        1e-8,
-        numpy,
-        empty=True,
-    ),
-    Rule(
-        "torch",
-        "torch.autograd.gradcheck, defaults",
-        f"close if in every entry analytic = numeric, or {E} is finite and {PLUS}. So equal "
-        "infinities pass, inf against -inf does not, nor NaN against anything. Without entries: "
-        "close",
-        1e-3,
-        1e-5,
-        torch,
-        empty=True,
-    ),
-    Rule(
-        "warp",
-        "warp.autograd.gradcheck, defaults",
-        f"close as by numpy. relative is {E} / |numeric + 1e-8| in every entry, and decides "
-        "nothing. Without entries: refused",
-        1e-2,
-        1e-3,
-        warp,
-    ),
-    Rule(
-        "tvm",
-        "tvm.testing.check_numerical_grads, defaults",
-        "close if 2-norm of (analytic - numeric) <= atol sqrt(size) + rtol (2-norm of numeric), "
-        "size being the number of entries. A norm, computed by way of squares, that is not finite: "
-        "refused. percent is 100 times the number of entries where not |analytic - numeric| < atol "
-        "+ rtol |numeric|, over size. Without entries: refused",
-        0.1,
-        0.01,
-        tvm,
-    ),
-    Rule(
-        "cs231n-max",
-        "CS231n's notes, Gradient checks",
-        f"close if in every entry {E} / max(|analytic|, |numeric|, floor) <= rtol; 0/0 is 0; what "
-        "is NaN, inf/inf included, does not pass; atol is not used. Without entries: refused",
-        1e-2,
-        0.0,
-        cs231n_max,
-        floor=1e-8,
-    ),
-    Rule(
-        "cs231n-sum",
-        "CS231n's notebooks, rel_error",
-        f"close if in every entry {E} / max(|analytic| + |numeric|, floor) <= rtol; what is NaN, "
-        "0/0 and inf/inf included, does not pass; atol is not used. Without entries: refused",
-        1e-4,
-        0.0,
-        cs231n_sum,
-        floor=1e-8,
-    ),
-    Rule(
-        "cs231n-unguarded",
-        "CS231n's grad_check_sparse",
-        f"close if in every entry {E} / (|analytic| + |numeric|) <= rtol; what is NaN, 0/0 and "
-        "inf/inf included, does not pass; atol is not used. Without entries: refused",
-        1e-7,
-        0.0,
-        cs231n_unguarded,
-    ),
-    Rule(
-        "jax",
-        "jax.test_util.check_grads, float64",
-        "close if in every entry analytic = numeric, or both are NaN, or both are finite and "
-        f"{E} <= size atol + size rtol |numeric|, size being the number of entries of the whole "
-        "array, 1 of a number. Without entries: close. Nothing is asked that turns on what JAX "
-        "itself makes of an rtol of 0, which it takes for 1e-7",
-        1e-5,
-        1e-5,
-        jax,
-        empty=True,
-    ),
-    Rule(
-        "hips",
-        "autograd.test_util.check_grads",
-        f"close if in every entry {E} < atol or {E} / |analytic + numeric| < rtol; a quotient "
-        "that is NaN, 0/0 and inf/inf included, is not below rtol. Without entries: close",
-        1e-6,
-        1e-6,
-        hips,
-        empty=True,
-    ),
-    Rule(
-        "scipy",
-        "scipy.optimize.check_grad; the threshold is the caller's",
-        "close if 2-norm of (analytic - numeric) <= atol, the norm computed by way of squares; "
-        "rtol is not used. Without entries: close, with an error of 0",
-        0.0,
-        1e-6,
-        scipy,
-        empty=True,
-    ),
-    Rule(
-        "ceres",
-        "Ceres, gradient checker",
-        f"close if in every entry {E} / max(|analytic|, |numeric|) < rtol, but {E} < rtol where "
-        "one of the two is exactly 0 or -0; what is NaN, inf/inf included, does not pass; atol is "
-        "not used. Without entries: not asked, for nobody has said",
-        1e-8,
-        0.0,
-        ceres,
-    ),
+    Rule("reference", 1e-6, 1e-9, reference, empty=False),
+    Rule("numpy", 1e-5, 1e-8, numpy, empty=True),
+    Rule("torch", 1e-3, 1e-5, torch, empty=True),
+    Rule("warp", 1e-2, 1e-3, warp),
+    Rule("tvm", 0.1, 0.01, tvm),
+    Rule("cs231n-max", 1e-2, 0.0, cs231n_max, floor=1e-8),
+    Rule("cs231n-sum", 1e-4, 0.0, cs231n_sum, floor=1e-8),
+    Rule("cs231n-unguarded", 1e-7, 0.0, cs231n_unguarded),
+    Rule("jax", 1e-5, 1e-5, jax, empty=True),
+    Rule("hips", 1e-6, 1e-6, hips, empty=True),
+    Rule("scipy", 0.0, 1e-6, scipy, empty=True),
+    Rule("ceres", 1e-8, 0.0, ceres),
 ]

@@ -11,10 +11,8 @@ from random import Random
 from typing import Any
 
 from . import compare
-from .edges import Row
 from .layout import Vector, flat, mapped, read
 from .numbers import finite, text
-from .rules import RULES
 
 FACTORS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 CALM = (1e-60, 1e60)  # beyond that, what is computed on the way might leave the range of a double
@@ -78,7 +76,7 @@ def in_other_units(vector: Vector, chance: Random) -> Vector:
         test |= {key: _times(test[key], times) for key in keys if key in test}
     test["description"] += f", times {factor:g}"
     if "rule" in test:  # some rules have a number of their own, which keeps its unit
-        return _compared_anew(test)
+        return {"group": test["group"], "rule": test["rule"], **compare.answered(test)}
     return test
 
 
@@ -98,13 +96,3 @@ def _times(nested: Any, factor: float) -> Any:
         return str(Decimal(number) * Decimal(factor))
 
     return mapped(product, nested)
-
-
-def _compared_anew(test: Vector) -> Vector:
-    rule = next(rule for rule in RULES if rule.name == test["rule"])
-    analytic, numeric = (mapped(float, test[key]) for key in ("analytic", "numeric"))
-    rtol, atol, floor = (float(test.get(key, "0")) for key in ("rtol", "atol", "floor"))
-    left_out = rule.floor is not None and "floor" not in test
-    row = Row(test["description"], analytic, numeric, test["flags"], rtol, atol, floor, left_out)
-    shared = {"group": test["group"], "rule": rule.name}
-    return {**shared, **compare.vector_for(rule, row)}

@@ -188,10 +188,7 @@ THE_CHAIN_RULE = (
         "autodiff/hypot-second",
         Source("autodiff/autodiff issue 243", 2022, "13 months"),
         f=lambda x, y: x / np.sqrt(x**2 + y**2),
-        right=lambda u, x, y: (
-            u * y**2 / (x**2 + y**2) ** 1.5,
-            -u * x * y / (x**2 + y**2) ** 1.5,
-        ),
+        right=lambda u, x, y: (u * y**2 / (x**2 + y**2) ** 1.5, -u * x * y / (x**2 + y**2) ** 1.5),
         wrong=lambda u, x, y: (u / np.sqrt(x**2 + y**2), 0 * u),
         shows=at(1.0, 1.0),
         hides=at(0.0, 1.0),
