@@ -99,14 +99,6 @@ def test_sparse_outputs_are_refused_and_sparse_gradients_are_made_dense():
     assert got.tolist() == [[1, 1], [0, 0], [1, 1]]
 
 
-@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
-def test_a_custom_backward_is_checked(factor, verdict):
-    report = check_vjp(from_torch(power(3, factor).apply), X)
-    assert report.verdict == verdict
-    kinds = [diagnosis.kind for diagnosis in report.diagnoses]
-    assert kinds == ([] if verdict == "pass" else ["factor"])
-
-
 def test_a_function_without_forward_mode_names_the_missing_method():
     f = from_torch(power(3, 3).apply)
     with pytest.raises(NotImplementedError, match=r"jvp .* forward mode AD"):
