@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -26,7 +25,7 @@ from crew_cases import (
 )
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.call.crew import Crew, Work, with_inputs
+from gradcheck_ref.check.call.crew import Work, with_inputs
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.structure.inputs import Inputs
 from gradcheck_ref.structure.outputs import Outputs
@@ -138,19 +137,6 @@ def test_an_unpicklable_function_is_refused_with_advice(f, inputs):
         check(executor)
     with ThreadPoolExecutor(2) as threads:
         assert check(threads)
-
-
-@pytest.mark.parametrize("jax", [True, False], ids=["with JAX", "without JAX"])
-def test_no_process_is_forked_if_jax_has_threads(jax, monkeypatch):
-    monkeypatch.delitem(sys.modules, "jax", raising=False)
-    if jax:
-        monkeypatch.setitem(sys.modules, "jax", types.ModuleType("jax"))
-    with Crew(2) as somebody:
-        work = work_over(2)
-        [(found, _)] = somebody.answers(work, [[(Line(work.inputs, 0, 1), 1.0)]])
-        here = multiprocessing.get_start_method()
-        assert somebody.own._mp_context.get_start_method() == ("spawn" if jax else here)
-    assert found == 4.0
 
 
 UNGUARDED = """
