@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -23,6 +22,7 @@ from crew_cases import (
     spawning,
     sum_of_the_first,
 )
+from processes import assert_it_goes
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.check.call.crew import Work, with_inputs
@@ -200,14 +200,6 @@ if __name__ == "__main__":
 """
 
 
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().split()[2] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.one_in(3)
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks for processes in /proc")
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
@@ -222,10 +214,8 @@ def test_stopping_the_check_stops_its_workers(signum, tmp_path):
     process.send_signal(signum)
     process.communicate(timeout=20)
     assert process.returncode
-    deadline = time.monotonic() + 10
-    while any(map(is_alive, workers)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(map(is_alive, workers))
+    for worker in workers:
+        assert_it_goes(worker)
 
 
 def test_f_gets_a_fresh_copy_in_every_thread():
