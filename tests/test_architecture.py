@@ -352,12 +352,6 @@ def test_the_public_names_are_exactly_these():
     assert sorted(gradcheck_ref.__all__) == sorted(PUBLIC_NAMES)
 
 
-@pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))
-def test_a_public_name_does_not_mention_a_stage_or_a_module(name):
-    assert "stage" not in name.lower()
-    assert name not in {module.split(".")[-1] for module in SOURCES}
-
-
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_public_function_is_documented_in_full(name):
     assert faults_of(public(name)) == []
