@@ -164,12 +164,6 @@ def test_a_script_without_a_main_guard_is_refused_with_advice(tmp_path):
     assert done.returncode == 0
 
 
-@pytest.mark.slow
-def test_a_function_from_a_prompt_is_refused_by_spawned_processes():
-    source = UNGUARDED.replace("WORKERS", "2")
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
-    assert "f in a module, not in a notebook or at a prompt" in done.stderr.splitlines()[-1]
-
 
 @pytest.mark.parametrize(
     ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),

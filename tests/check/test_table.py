@@ -3,6 +3,8 @@
 import pytest
 from report_cases import REPORTS, every_report
 
+from gradcheck_ref.check.report.table import grid
+
 
 @pytest.mark.one_in(6)
 @every_report
@@ -66,7 +68,14 @@ def test_a_row_names_all_the_reasons_it_counts():
     assert row.endswith("unsure: domain-edge, kink (2/2)")
 
 
-def test_a_column_of_dashes_is_left_out():
+def test_a_missing_number_is_a_dash_and_a_column_of_dashes_is_left_out():
+    rows = [{"entry": "a", "analytic": "1", "numeric": "2"}, {"entry": "b", "analytic": "nan"}]
+    assert grid(rows, 80) == [
+        "entry  analytic  numeric",
+        "a             1        2",
+        "b           nan        -",
+    ]
+    assert grid(rows[1:], 80) == ["entry  analytic", "b           nan"]
     assert "nan" not in REPORTS["nonfinite"].text(100)
 
 
