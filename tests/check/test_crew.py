@@ -164,7 +164,6 @@ def test_a_script_without_a_main_guard_is_refused_with_advice(tmp_path):
     assert done.returncode == 0
 
 
-
 @pytest.mark.parametrize(
     ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),
                        ("all", TypeError)]
