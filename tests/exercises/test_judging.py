@@ -323,6 +323,21 @@ def test_the_solution_is_as_good_at_other_points(part):
     assert judging.score(SOLUTION.my_check, cases, rng, lambda: None).enough
 
 
+def test_points_are_moved_slightly_unless_their_place_is_special():
+    moved = set()
+    for case in all_cases():
+        varied = judging.varied(case, np.random.default_rng(0))
+        for old, new in zip(case.inputs, varied.inputs, strict=True):
+            old, new = np.asarray(old), np.asarray(new)
+            assert new.dtype == old.dtype
+            if not np.array_equal(new, old):
+                assert old.dtype.kind == "f"
+                assert not case.tags & judging.AS_THEY_ARE
+                assert np.all(abs(new - old) <= 1.01 * judging.SHIFT * abs(old))
+                moved.add(case.name)
+    assert "softmax" in moved
+
+
 def test_a_list_of_the_first_answers_earns_next_to_nothing():
     answers = iter([])
 
