@@ -304,6 +304,18 @@ def test_an_error_of_f_at_every_point_but_x_is_quoted(size, workers):
     assert "(unsupported operand type(s) for +: 'float' and 'str'): the check takes" in note
 
 
+def test_each_kind_of_error_is_noted_once():
+    def f(x):
+        if x[0] < 0.5:
+            raise IndexError("too near")
+        return x[0] if x[0] == 0.5 else float(x[0]) + ""
+
+    notes = check_gradient(f, np.array([0.5]), np.array([1.0])).notes
+    assert [note.split(" at ")[0] for note in notes] == [
+        "f raised IndexError", "f raised TypeError"
+    ]  # fmt: skip
+
+
 # --- an input that f ignores -------------------------------------------------------------------
 
 LARGEST = np.array([0.1, 0.4])
