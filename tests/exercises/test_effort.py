@@ -1,11 +1,14 @@
 """What is counted of a backward pass: forward passes, time, and complex numbers."""
 
+import subprocess
+import sys
 import threading
 import time
 
 import numpy as np
 import pytest
 
+import course
 from effort import RealArray, effort
 
 
@@ -24,6 +27,22 @@ def in_a_thread():
 @pytest.mark.parametrize("work", [busy, in_a_thread])
 def test_the_time_of_all_threads_is_measured(work):
     assert effort(work, [])[2] >= 1.5e-4
+
+
+@pytest.mark.parametrize(
+    ("code", "least", "most"), [("0", 0, 1e-4), ("sum(range(50_000))", 1e-4, 1)]
+)
+def test_a_limit_on_the_time_does_not_make_the_clock_coarse(code, least, most):
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (100, 100)); "
+    asked = f"from effort import effort; print(effort(lambda: {code}, [])[2])"
+    told = subprocess.run(
+        [sys.executable, "-c", limited + asked],
+        cwd=course.HERE,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert least <= float(told.stdout) <= most
 
 
 def forward(x):
