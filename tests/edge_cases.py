@@ -6,6 +6,7 @@ estimator is a new row of ``ESTIMATORS``.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -171,6 +172,7 @@ NO_POINTS = {
     "None-inside": ([1.0, None], TypeError, ["x must hold numbers", "must hold numbers, not list"]),
     "function": (np.sin, TypeError, ["x must hold numbers"]),
     "dates": (np.array(["2020-01-01"], "M8[D]"), TypeError, ["x must hold numbers", "datetime64"]),
+    "masked": (np.ma.array([1.0, 2.0], mask=[0, 1]), TypeError, ["x is a masked array"]),
     "NaN": ([[1.0, 2.0, np.nan]], ValueError, ["x[0, 2]", "nan", "finite"]),
     "inf": ([1.0, np.inf], ValueError, ["x[1]", "inf", "finite"]),
     "NaN-in-the-imaginary-part": ([1j, complex(0, np.nan)], ValueError, ["x[1]", "nan"]),
@@ -191,6 +193,12 @@ NO_STEPS = {
     "list": ([0.25], TypeError, "not list [0.25]"),
     "one-entry-array": (np.array([0.25]), TypeError, "not ndarray array([0.25])"),
     "complex": (0.25j, TypeError, "not complex 0.25j"),
+    "0-d-bool": (np.array(True), TypeError, "not bool np.True_"),
+    "0-d-complex": (np.array(0.25j), TypeError, "not complex128 np.complex128(0.25j)"),
+    "Decimal": (Decimal(2), TypeError, "not Decimal Decimal('2')"),
+    "too-large-for-a-float": (10**400, ValueError, f"not int 1{'0' * 36}..."),
+    "a-text-that-just-fits": ("a" * 38, TypeError, f"not str '{'a' * 38}'"),
+    "a-long-text": ("a" * 39, TypeError, f"not str '{'a' * 36}..."),
 }
 every_no_step = pytest.mark.parametrize(
     ("h", "error", "words"), NO_STEPS.values(), ids=list(NO_STEPS)

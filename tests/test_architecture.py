@@ -237,20 +237,6 @@ A_PACKAGE = {
 
 
 @pytest.mark.parametrize(
-    ("module", "source"),
-    [
-        ("stage1_forward", "import numpy as np\nfrom collections.abc import Callable"),
-        ("stage3_relative", "from . import around, stage2_central"),
-        ("zoo.iris", "from .case import Case\nfrom gradcheck_ref.zoo import case"),
-        ("adapters", "def from_torch(fn):\n    import torch"),
-        ("check.gradient", "from ..stage1_forward import slope\nfrom .mistakes import KINDS"),
-    ],
-)
-def test_the_law_allows_these_imports(module, source):
-    assert violations(module, source, A_PACKAGE) == []
-
-
-@pytest.mark.parametrize(
     ("module", "source", "named"),
     [
         ("stage2_central", "from .stage3_relative import band", "stage3_relative"),
@@ -319,16 +305,6 @@ def test_a_change_from_outside_is_found():
     assert lines_that_change_others("evidence.doubts = doubts\nself.doubts = doubts") == [1]
 
 
-def test_the_rule_reads_only_what_was_measured():
-    ours = re.findall(r"^from gradcheck_ref\.(\S+)", source_of("check.judge.rule"), re.MULTILINE)
-    assert set(ours) == {
-        "arguments",
-        "check.measure.noise",
-        "check.measure.witness",
-        "check.results",
-    }
-
-
 # --- one number, one word --------------------------------------------------------------------
 
 STAGES = [name for name in SOURCES if re.fullmatch(r"stage\d_\w+", name)]
@@ -374,12 +350,6 @@ def public(name):
 
 def test_the_public_names_are_exactly_these():
     assert sorted(gradcheck_ref.__all__) == sorted(PUBLIC_NAMES)
-
-
-@pytest.mark.parametrize("name", sorted(PUBLIC_NAMES))
-def test_a_public_name_does_not_mention_a_stage_or_a_module(name):
-    assert "stage" not in name.lower()
-    assert name not in {module.split(".")[-1] for module in SOURCES}
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

@@ -122,29 +122,3 @@ def test_a_warning_fails_a_test_and_so_does_a_misspelt_mark(pytestconfig, pytest
     pytester.makepyfile("import pytest\n\n@pytest.mark.slwo\ndef test_nothing():\n    pass")
     result = pytester.runpytest_inprocess(pytester.path)
     result.stdout.fnmatch_lines(["*'slwo' not found in `markers`*"])
-
-
-TABLE = """
-@pytest.mark.parametrize("case", range(7))
-@pytest.mark.{0}(3)
-def test_{0}(case):
-    assert case % 3 == 0
-"""
-# {which tests are run: what becomes of them}
-SETS = {
-    "not slow": {"passed": 3, "deselected": 11},
-    "not nightly": {"passed": 6, "failed": 4, "deselected": 4},
-    "": {"passed": 6, "failed": 8},
-}
-
-
-@pytest.mark.slow
-def test_of_a_long_table_one_in_n_cases_is_quick_and_of_a_very_long_one_not_nightly(
-    pytester, monkeypatch
-):
-    monkeypatch.setenv("GRADCHECK_REF_TESTS_TURN", "0")
-    pytester.makeconftest(text_of("conftest.py"))
-    pytester.makepyprojecttoml(text_of("pyproject.toml"))
-    pytester.makepyfile("import pytest\n" + TABLE.format("one_in") + TABLE.format("sweep"))
-    for which, outcomes in SETS.items():
-        pytester.runpytest_inprocess("-m", which, pytester.path).assert_outcomes(**outcomes)

@@ -17,7 +17,6 @@ sixteenths = st.integers(-128, 128).map(lambda k: k / 16)
 steps = st.integers(2, 8).map(lambda k: 2.0**-k)
 shapes = hnp.array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)
 points = hnp.arrays(np.float64, shapes, elements=sixteenths)
-vectors = hnp.arrays(np.float64, st.integers(1, 4), elements=sixteenths)
 
 floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 any_numbers = st.one_of(st.floats(), st.sampled_from([0.0, -0.0, 1.0, np.nan, np.inf, -np.inf]))

@@ -130,13 +130,6 @@ def test_one_tag_publishes_the_wheel_and_the_site():
     assert started == ["release.yml", "site.yml"]
 
 
-def test_the_wheel_is_published_without_a_password():
-    build, publish = text_of("release.yml").split("\n  publish:\n")
-    assert "id-token" not in build
-    assert "\n    permissions:\n      id-token: write\n    environment:\n" in publish
-    assert not re.search(r"secrets\.|^ *password:", build + publish, re.MULTILINE)
-
-
 # --- what contributors meet ------------------------------------------------------------------
 
 
@@ -147,15 +140,6 @@ def test_the_linters_of_ci_are_run_before_a_commit():
     assert len(in_ci) == 4
     prose = "python -m pytest -q tests/docs/test_prose.py"  # in .ci/run it is among the tests
     assert re.findall(r"entry: \.venv/bin/(.*)", hooks) == [*in_ci, prose]
-
-
-@pytest.mark.parametrize(
-    "path", [*FORMS, GITHUB / "pull_request_template.md"], ids=lambda path: path.name
-)
-def test_a_template_asks_for_what_a_reproduction_needs(path):
-    text = path.read_text(encoding="utf-8")
-    for asked in ("`python -m gradcheck_ref --version`", "function", "point", "report"):
-        assert asked in text
 
 
 # --- versions of the site --------------------------------------------------------------------

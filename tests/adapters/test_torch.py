@@ -1,8 +1,6 @@
 """What from_torch does of its own; what it has in common with from_jax: test_adapters_both.py."""
 
 import re
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,14 +95,6 @@ def test_sparse_outputs_are_refused_and_sparse_gradients_are_made_dense():
     )
     got = look_up.vjp(np.ones((2, 2)), np.zeros((3, 2)))
     assert got.tolist() == [[1, 1], [0, 0], [1, 1]]
-
-
-@pytest.mark.parametrize(("factor", "verdict"), [(3.0, "pass"), (6.0, "fail")])
-def test_a_custom_backward_is_checked(factor, verdict):
-    report = check_vjp(from_torch(power(3, factor).apply), X)
-    assert report.verdict == verdict
-    kinds = [diagnosis.kind for diagnosis in report.diagnoses]
-    assert kinds == ([] if verdict == "pass" else ["factor"])
 
 
 def test_a_function_without_forward_mode_names_the_missing_method():
@@ -347,16 +337,6 @@ def test_lazily_conjugated_tensors_come_out_as_plain_numbers():
     sign, _ = from_torch(torch.linalg.slogdet).jvp(np.ones((2, 2)), np.eye(2))
     assert sign == 0
     sign[...] = 1
-
-
-def test_forward_mode_gives_no_warning():
-    code = (
-        "import numpy as np, torch\n"
-        "from gradcheck_ref.adapters import from_torch\n"
-        "from_torch(torch.sin).jvp(np.ones(2), np.ones(2))"
-    )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True)
-    assert (done.returncode, done.stderr) == (0, b"")
 
 
 # --- containers of torch's ---------------------------------------------------------------------

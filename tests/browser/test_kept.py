@@ -1,6 +1,5 @@
 """What the reader has written stays: with two tabs, without a storage, and after a reload."""
 
-import itertools
 import json
 import time
 import zipfile
@@ -74,40 +73,6 @@ def tabs(two):
 
 
 # --- two tabs --------------------------------------------------------------------------------
-
-STEPS = [(0, "writes"), (1, "hint"), (1, "writes"), (0, "reload")]
-ORDERS = list(itertools.permutations(STEPS))
-
-
-@pytest.mark.one_in(8)
-@pytest.mark.parametrize("other", [1, 2], ids=["that hears", "that hears nothing"])
-@pytest.mark.parametrize("order", ORDERS, ids=lambda order: "_".join(f"{h}{w}" for w, h in order))
-def test_two_tabs_lose_nothing_in_any_order(tabs, other, order):
-    tabs = [tabs[0], tabs[other]]
-    seen = [STARTER.strip()] * 2  # by each tab
-    stored, lost = STARTER.strip(), set()
-    for n, (who, how) in enumerate([*order, (0, "writes")]):
-        one = tabs[who]
-        if how == "reload":
-            one.tab.reload()
-        elif how == "hint":
-            one.hints.first.locator("summary").click()
-            one.hints.nth(1).wait_for()
-        else:
-            if seen[who] != stored:
-                lost.add(stored)
-            stored = f"text {n} = {who}"
-            one.write(stored)
-        seen[who] = stored
-        if other == 1 or who == 1:
-            seen = [stored] * 2
-            for tab in tabs[: 2 if other == 1 else 1]:
-                shows(tab, stored)
-    for tab in tabs:
-        tab.tab.reload()
-        shows(tab, stored)
-        assert {*texts(tab)} >= lost - {STARTER.strip()}
-        assert tab.hints.nth(1).is_visible()
 
 
 def test_a_tab_shows_the_newer_text_and_says_so(tabs):

@@ -138,39 +138,3 @@ def test_an_error_can_be_sent_to_another_process():
     assert type(again) is GradientError
     assert str(again) == str(raised.value)
     assert again.report.to_dict() == raised.value.report.to_dict()
-
-
-A_TEST_FILE = """
-    import numpy as np
-    from gradcheck_ref.check import assert_gradient
-
-    X = np.array([0.5, 1.0, 2.0])
-
-    def test_wrong():
-        assert_gradient(lambda x: np.sum(x**3), X, lambda x: 9 * x**2)
-
-    def test_unsure():
-        assert_gradient(lambda x: np.sum(np.abs(x)), np.array([0.0, 1.0]), np.array([0.5, 1.0]))
-"""
-
-
-@pytest.mark.slow
-def test_pytest_shows_the_whole_story(pytester, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "120")
-    pytester.makepyfile(A_TEST_FILE)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    result.assert_outcomes(passed=1, failed=1, warnings=1)
-    result.stdout.fnmatch_lines(
-        [
-            ">       assert_gradient(lambda x: np.sum(x[*][*]3), X, lambda x: 9 * x[*][*]2)",
-            "E       *GradientError: FAIL  x: 3 of 3 entries differ; worst at [[]?]: *",
-            "E       looks like: every entry is 3 x *",
-            "E       try: *",
-            "E       entry *ratio*",
-            "E       x[[]?] *",
-            "E       * evaluations, noise of f *, rtol 1e-6, atol by scale, seed 0",
-            "*GradientWarning: UNSURE  1 of 2 entries is at a kink*",
-        ]
-    )
-    # The frames between the test and the verdict are ours, and tell nothing.
-    result.stdout.no_fnmatch_line("*_insist*")

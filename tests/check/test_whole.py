@@ -7,7 +7,6 @@ from corpus import many_entries, noise_and_few_digits
 from gradcheck_ref import check_gradient, check_vjp
 from gradcheck_ref.check.judge.looks import CHANCE, proof, quantiles
 
-NAMES = [*many_entries.SHAPES]
 SIXTEEN = "float16", "bfloat16"
 ALLOWED = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
 

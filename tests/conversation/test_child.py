@@ -23,14 +23,6 @@ def test_lines_of_megabytes_are_sent_both_ways():
         assert lines == [long, b"short"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("size", "event"), [(900, b"x" * 900), (1100, "oversized")])
-def test_the_reader_does_not_wait_for_a_line_that_is_too_long(size, event):
-    code = f"import os, time; os.write(1, b'x' * {size}); time.sleep(0.3); os.write(1, b'\\n')"
-    with started(*PYTHON, code, longest=1000) as child:
-        assert child.hear(10) in (event, [event])
-
-
 # A program whose own child lives on for so many seconds; then it ends with a status.
 LEAVING = """
 import os, subprocess, sys
@@ -50,14 +42,6 @@ def test_of_a_dead_child_whose_own_child_holds_the_pipe_all_is_heard(seconds, st
         assert child.hear(30) == heard
         assert time.monotonic() - begun < 15
         assert heard != "end" or child.exit_text().startswith(f"ended with status {status}")
-
-
-@pytest.mark.parametrize("said", ["", "half"])
-def test_the_exit_text_quotes_an_unfinished_line(said):
-    with started(*PYTHON, f"import os; os.write(1, b'{said}'); os._exit(3)") as child:
-        assert child.hear(10) == "end"
-        quoted = said and f" in the middle of a line: {said}"
-        assert child.exit_text() == f"ended with status 3{quoted}"
 
 
 # What a child does to keep something alive.

@@ -127,24 +127,6 @@ SHOWN = {
             "loss": "loss",
         },
     ),
-    "the template with the most words counts": (
-        {"{name} is not there": "没有 {name}", "{name}.py is not there": "缺 {name}.py"},
-        {
-            "06_relu.py is not there": "缺 06_relu.py",
-            "06_relu.ipynb is not there": "没有 06_relu.ipynb",
-        },
-    ),
-    "a message that adds to another one is known first": (
-        {
-            "an array of shape {shape}": "形状为 {shape} 的数组",
-            "{said} (and {more})": "{said}（{more}）",
-        },
-        {"an array of shape (2, 3) (and b)": "形状为 (2, 3) 的数组（b）"},
-    ),
-    "braces that are no field are doubled": (
-        {"{{a set}}": "{{集合}}", "{{{name} set}}": "{{{name} 集}}"},
-        {"{a set}": "{集合}", "{small set}": "{small 集}"},
-    ),
 }
 
 

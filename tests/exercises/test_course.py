@@ -289,28 +289,6 @@ def test_a_number_that_only_a_folder_has_is_explained(monkeypatch, tmp_path, cap
         ) == told
 
 
-@pytest.mark.slow
-def test_a_course_with_a_forgotten_folder_does_not_prove_itself(copied):
-    """Every exercise does, which is not enough. A course of one exercise takes less time."""
-    manifest = (copied.home / "course.toml").read_text()
-    welcome, first, *_ = re.split(r"(?=\n\[\[exercise)", manifest)
-    (copied.home / "course.toml").write_text(welcome + first)
-    for folder in copied.home.glob("[01]*"):
-        if folder.name != "01_forward":
-            shutil.rmtree(folder)
-    command = [sys.executable, "run.py", "verify"]
-    right = start(command, copied.home, PYTHONPATH=str(ROOT))
-    said = "ok        Every folder is in course.toml.\n\nThe course proves itself.\n"
-    assert (right.returncode, right.stdout[-len(said) :]) == (0, said)
-    (copied.home / "99_forgotten").mkdir()
-    wrong = start(command, copied.home, PYTHONPATH=str(ROOT))
-    assert wrong.returncode == 1
-    assert (
-        "NO        Every folder is in course.toml.\n            99_forgotten is not" in wrong.stdout
-    )
-    assert wrong.stdout.endswith("\n\nThe course has faults, above.\n")
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -128,17 +128,6 @@ def test_a_mistake_is_reported_as_on_a_computer_in_colors_with_advice_for_the_pa
 
 
 @pytest.mark.slow
-def test_a_report_has_the_language_of_the_page(tmp_path):
-    (_, said), (_, other) = checked(tmp_path, "01", (MISTAKE, "zh"), (MISTAKE, "fr-CA"))
-    lines = plain(said).splitlines()
-    assert lines[2] == "不对      x*x 在 3 处测得的斜率是 6 + h。"
-    assert "  请看      f 的增量要除以步长；你在哪里除的？" in lines
-    assert said["picture"]["across"]["label"] == "步长 h"
-    assert [one["name"] for one in said["picture"]["series"]] == ["你的", "参考解答"]
-    assert "\nNO        The slope" in plain(other)
-
-
-@pytest.mark.slow
 def test_a_report_in_a_page_names_no_file_and_no_command(tmp_path):
     (_, english), (_, chinese) = checked(tmp_path, "project", ("", "en"), ("", "zh"))
     assert "nothing is written in exercise 01" in plain(english)

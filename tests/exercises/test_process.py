@@ -9,9 +9,9 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from processes import is_alive
 
 from course import StoppedError
 from grader import clock
@@ -164,14 +164,6 @@ for _ in range(10):
 """
 
 
-def alive(pid):
-    """Whether a process runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
 @pytest.mark.one_in(3)
 @LINUX
 @pytest.mark.parametrize("parent", ["time.sleep(99)", "os._exit(0)"])
@@ -184,12 +176,12 @@ def test_ten_forks_are_all_ended_with_it_and_other_children_are_left_alone(start
     before = children()
     process = start(FORKS.format(child=child, parent=parent))
     pids = [int(process.receive()) for _ in range(10)]
-    assert all(map(alive, pids))
+    assert all(map(is_alive, pids))
     process.end()
     process.end()  # which may be said twice
-    assert not any(map(alive, pids))
+    assert not any(map(is_alive, pids))
     assert children() == before
-    assert alive(other._process.pid)
+    assert is_alive(other._process.pid)
 
 
 # --- its clock ---------------------------------------------------------------------------------

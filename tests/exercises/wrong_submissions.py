@@ -17,7 +17,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import course
-from grader.report import graded_exercise
 
 HERE = Path(__file__).parent
 NOTHING = "-"  # in a row: nothing is said
@@ -117,8 +116,3 @@ def outcome_of(exercise, source, *, heldout=True):
 def visible_outcome_of(exercise, wrong):
     """Return what a learner is told of a wrong answer."""
     return outcome_of(exercise, wrong.source, heldout=False)
-
-
-def earned_by(exercise, wrong):
-    """Return the share of the points of an exercise that a wrong answer earns."""
-    return graded_exercise(outcome_of(exercise, wrong.source)).earned / exercise.worth

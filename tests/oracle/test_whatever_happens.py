@@ -29,11 +29,15 @@ HINTS = {
     '"2.5f64"': "has an f",
     '"1.#INF"': "an old C library",
     '"13/2"': "is a fraction",
+    '"1.5-101"': "has an exponent without a letter",
+    '"***"': "a field is too narrow",
+    '"NA"': 'is a missing value: write "nan"',
+    '" 1.5"': "has blanks around it: remove them",
 }
 # No number that a reader of a reply has.
 FOREIGN = [
-    *(*HINTS, '"1.5-101"', '"2.5f0"', '"-1.#IND00"', '"13//2"', '"NA"', '"+inf.0"', '"***"'),
-    *('" 1.5"', '"1.5 "', '"1_000"', '"1.5\\n"', '""', '"\u0661"', '"\u00bd"', '"1e"', '"e5"'),
+    *(*HINTS, '"2.5f0"', '"-1.#IND00"', '"13//2"', '"+inf.0"'),
+    *('"1.5 "', '"1_000"', '"1.5\\n"', '""', '"\u0661"', '"\u00bd"', '"1e"', '"e5"'),
     *('"--1"', '"1e5.5"', '"\\ud800"', '"\\u0000"', '"true"', '"1+2i"', "1.5", "1e999", "-0"),
     *("true", "false", "null", "[]", "{}", '[["1"]]', '["1", null]', '{"re": "1"}', '"x" * 5000'),
     *("'1'", "1,5", '"1' + "0" * 500 + '"', "1" * 500, "NaN", "Infinity", "[" * 200 + "]" * 200),

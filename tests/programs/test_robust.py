@@ -105,8 +105,6 @@ UNSURE = {
 
 # What can be said of no gradient: (the program, what is said)
 NOT_JUDGED = {
-    "it ends where it is asked": (
-        child(value="os._exit(4)"), "no value at the first point: it ended with status 4"),
     "it refuses the point itself": (
         child(value="reply = {'id': reply['id'], 'refused': 'never'}"),
         "no value at the first point: it answers refused: never. Check at another point"),

@@ -1,9 +1,7 @@
-"""Measure how long the road through the check is: lines and classes of two checks, and the code.
+"""Measure how long the road through the check is: lines, classes and calls of some checks.
 
 Run ``python tests/tools/road.py``. It prints
 
-- the code lines of each room of ``gradcheck_ref/check/``: without docstrings, comments and blanks;
-- the named constants at the level of its modules;
 - for two checks of ``sum(sin(x))``, one of 3 right entries and one of 1000 with one wrong, how many
   files, functions and lines of the package are entered (by `sys.settrace`), and how many classes
   are instantiated (by their ``__init__``, that of a dataclass included);
@@ -11,10 +9,8 @@ Run ``python tests/tools/road.py``. It prints
   outside of f (by `sys.setprofile`), and how often f is.
 """
 
-import ast
 import gc
 import sys
-import tokenize
 from functools import partial
 from pathlib import Path
 
@@ -24,38 +20,6 @@ import gradcheck_ref
 from gradcheck_ref import check_gradient
 
 PACKAGE = Path(gradcheck_ref.__file__).parent
-CHECK = PACKAGE / "check"
-LAYOUT = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
-LAYOUT |= {tokenize.ENDMARKER, tokenize.ENCODING}
-
-
-def code_lines(path):
-    """Return the numbers of the lines of a file that hold code."""
-    with tokenize.open(path) as file:
-        tree = ast.parse(file.read())
-    lines = set()
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type not in LAYOUT:
-                lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
-            value = body[0].value
-            if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                lines -= set(range(value.lineno, value.end_lineno + 1))
-    return lines
-
-
-def constants(path):
-    """Return the names in capitals that a module defines at its level."""
-    found = []
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        for target in targets:
-            names = target.elts if isinstance(target, ast.Tuple) else [target]
-            found += [n.id for n in names if isinstance(n, ast.Name) and n.id.isupper()]
-    return list(dict.fromkeys(found))
 
 
 def entered(run):
@@ -125,16 +89,6 @@ def calls_outside_f(run):
 
 def main():
     """Print the measurements."""
-    rooms = sorted({path.relative_to(CHECK).parts[0] for path in CHECK.rglob("*.py")})
-    total = 0
-    for room in rooms:
-        paths = [CHECK / room] if room.endswith(".py") else sorted((CHECK / room).glob("*.py"))
-        each = {path.stem: len(code_lines(path)) for path in paths}
-        total += sum(each.values())
-        said = ", ".join(f"{stem} {count}" for stem, count in each.items() if count)
-        print(f"{room:14}{sum(each.values()):6} code lines{'' if len(each) == 1 else f': {said}'}")
-    named = [name for path in CHECK.rglob("*.py") for name in constants(path)]
-    print(f"{'check':14}{total:6} code lines, {len(named)} named constants")
     for size, wrong in ((3, 0), (1000, 1)):
         check = check_of(size, wrong)
         check()  # what is only computed once a process does not count
