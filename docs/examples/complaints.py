@@ -25,8 +25,12 @@ for cause, module in CAUSES.items():
     if passed:
         links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
         print(f"Trouble elsewhere, and a *pass* here: {links}.\n")
-    if others:
+    reports = {}
+    for row in others:
+        said = f"*{row.report.verdict}*: {row.said}"
+        reports.setdefault(said, []).append(f"[{row.name}]({row.address})")
+    if reports:
         print("| complaint | the report |\n| --- | --- |")
-        for row in others:
-            print(f"| [{row.name}]({row.address}) | *{row.report.verdict}*: {row.said} |")
+        for said, links in reports.items():
+            print(f"| {', '.join(links)} | {said} |")
         print()
