@@ -10,6 +10,7 @@ from complaints import calls, formulas, handed, kinks, precision
 
 warnings.simplefilter("ignore", RuntimeWarning)  # some of these gradients divide by 0
 
+SOME = 5  # threads that are named, of those that a pass answers
 CAUSES = {
     "Few digits, and steps that do not fit": precision,
     "Kinks, ties and zeros": kinks,
@@ -23,10 +24,15 @@ for cause, module in CAUSES.items():
     passed = [row for row in module.ROWS if row.report.verdict == "pass"]
     others = [row for row in module.ROWS if row not in passed]
     if passed:
-        links = ", ".join(f"[{row.name}]({row.address})" for row in passed)
-        print(f"Trouble elsewhere, and a *pass* here: {links}.\n")
-    if others:
+        links = ", ".join(f"[{row.name}]({row.address})" for row in passed[:SOME])
+        which = f"{len(passed)} threads, such as {links}" if passed[SOME:] else links
+        print(f"Trouble elsewhere, and a *pass* here: {which}.\n")
+    reports = {}
+    for row in others:
+        said = f"*{row.report.verdict}*: {row.said}"
+        reports.setdefault(said, []).append(f"[{row.name}]({row.address})")
+    if reports:
         print("| complaint | the report |\n| --- | --- |")
-        for row in others:
-            print(f"| [{row.name}]({row.address}) | *{row.report.verdict}*: {row.said} |")
+        for said, links in reports.items():
+            print(f"| {', '.join(links)} | {said} |")
         print()

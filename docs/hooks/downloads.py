@@ -3,6 +3,8 @@
 `mkdocs.yml` has their address (`extra.downloads`); without it, no page shows a link. If the address
 is a folder of the site itself, the files are put there. The archive of the oracle's vectors is
 always in the English site: it needs nothing else.
+
+`[words](repository)` leads to the repository, where its address is known.
 """
 
 import posixpath
@@ -25,6 +27,7 @@ from gradcheck_ref.oracle.vectors import VERSION
 from grader.bundles import students, zipped
 
 LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
+REPOSITORY = re.compile(r"\[([^]]+)\]\(repository\)")
 COURSE = "course-for-students.zip"
 VECTORS = f"assets/gradcheck-ref-vectors-{VERSION}.zip"
 WHEEL = re.compile(r"assets/run/gradcheck_ref-")  # the one of pages has the same name
@@ -55,7 +58,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Write the links, or nothing."""
-    place = config.extra["downloads"]
+    place, repository = config.extra["downloads"], config.repo_url
+    markdown = REPOSITORY.sub(rf"[\1]({repository})" if repository else r"\1", markdown)
     if not place:
         return LINE.sub("", markdown)
     (wheel,) = {Path(file.src_uri).name for file in files if WHEEL.match(file.src_uri)}

@@ -21,6 +21,7 @@ MOVED = {
     "exercises/new_exercise": "exercises/instructors.md",
     "exercises/submissions": "exercises/platforms.md",
     "exercises/wrong_answers": "exercises/instructors.md",
+    "first_client": "judge.md#write-a-client-in-an-hour",
     "found_in_science": "found.md",
     "reference/oracle_coverage": "reference/oracle_results.md",
     "reference/zoo": "zoo.md",

@@ -105,6 +105,7 @@ def test_the_course_and_the_package_can_be_downloaded(context, below_a_path, pag
     assert "exercises/run.py" in course
     assert not [name for name in course if name.endswith("solution.py") or "grader" in name]
     assert "gradcheck_ref/__init__.py" in wheel
+    assert "students" in page or tab.locator(f"article a[href='{REPOSITORY}']").count() == 1
 
 
 def test_the_archives_of_an_exercise_are_found(context, below_a_path):

@@ -86,7 +86,7 @@ IN_SIX_DIGITS = (("repr((float(f_ahead) - float(f_here)) / step)",
 
 
 def test_the_first_client_gets_the_score_on_its_page(tmp_path):
-    page = " ".join((ROOT / "docs" / "first_client.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs" / "judge.md").read_text(encoding="utf-8").split())
     for slips in (NOTHING_YET, ()):
         found = run(started(FIRST, python, tmp_path, slips), load_vectors())
         assert (Summary(found).right, Summary(found).sentence in page) == (not slips, True)
