@@ -46,8 +46,9 @@ def changes_between_calls(block: Block) -> Guess | None:
         if twice:
             sentence = "a later call gives 2 x the result of the first one"
         return Guess("accumulated", sentence, f"{advice} Start every call afresh")
-    advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
-    return Guess("noisy", "every call gives a different value", f"{advice} the seed")
+    advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or "
+    advice += "fix the seed"
+    return Guess("noisy", "every call gives a different value", advice)
 
 
 def _right_at_first(firsts: Array, laters: Array) -> bool:
