@@ -42,6 +42,7 @@ ADVICE = {"Guess": 2, "Words": 1, "Diagnosis": 3, "Circumstance": 3}
 # Functions that mend a claim are named in the table of mistakes; others of a kind are these.
 OF_KIND = {"SIGN": "sign", "no_number": "nonfinite", "few_digits": "noisy", "meaning": "factor"}
 OF_KIND |= {"_divided": "factor", "_meanings": "factor", "stairs": "not-zero"}
+OF_KIND["ignores_upstream"] = "upstream-ignored"
 for mistake in MISTAKES:
     for function in (mistake.mend, mistake.reshape):
         OF_KIND |= {function.__name__: mistake.kind} if function else {}
