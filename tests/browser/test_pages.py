@@ -10,6 +10,7 @@ from html import unescape
 
 import pytest
 
+import gradcheck_ref
 from conftest import FENCE, lines_of
 
 from .axe import CONTRAST, DARK, contrast_faults_of, faults_of
@@ -279,6 +280,25 @@ def test_the_reference_prints_the_defaults_that_functions_have(site):
                     wrong += [] if value == default else [(path, name, printed)]
     assert wrong == []
     assert compared > 100
+
+
+LINK = re.compile(r'href="?[^"\s>#]*#gradcheck_ref[\w.]*?\.(\w+)["\s>]')
+UNLINKED = re.compile(r"<(h[1-6]|summary|button|svg)\b.*?</\1>", re.DOTALL)
+IN_PROSE = re.compile(r"<code>(\w+)(?:\([^<]*\))?</code>")
+IN_CODE = re.compile(r"language-python .*?</pre>", re.DOTALL)
+
+
+def test_every_page_that_uses_a_public_name_links_to_its_place_in_the_reference(site):
+    names = {*gradcheck_ref.__all__} - {"allclose"}  # mostly NumPy's
+    for page in site.rglob("index.html"):
+        if "reference" not in page.parts:
+            article = re.search("<article.*</article>", page.read_text("utf-8"), re.DOTALL)
+            text = UNLINKED.sub("", article[0]) if article else ""
+            used = {
+                *IN_PROSE.findall(text),
+                *re.findall(r"\w+_\w+", " ".join(IN_CODE.findall(text))),
+            }
+            assert used & names <= {*LINK.findall(text)}, page
 
 
 def test_copying_a_session_copies_only_its_code(context, address):
