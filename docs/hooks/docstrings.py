@@ -9,6 +9,7 @@ from typing import Any
 
 from griffe import (
     DocstringParameter,
+    DocstringSection,
     DocstringSectionParameters,
     Extension,
     Function,
@@ -39,13 +40,22 @@ class Docstrings(Extension):
         """
         if not func.docstring:
             return
-        func.docstring.parsed = parse_numpy(func.docstring)
-        for section in func.docstring.parsed:
+        for section in parse_numpy(func.docstring, warnings=False):
             if isinstance(section, DocstringSectionParameters):
                 named = {one.name.strip("*") for one in section.value} | {"self", "cls"}
                 for name in [one.name for one in func.parameters if one.name not in named]:
                     logger.warning(f"{func.path}: the parameter {name} is not documented")
-                section.value = together(section, func)
+        # Called for what the site shows; only there may griffe warn.
+        func.docstring.parse = lambda *_, **__: read(func)
+
+
+def read(func: Function) -> list[DocstringSection]:
+    """Read a docstring, and join what it explains at once."""
+    sections = parse_numpy(func.docstring)
+    for section in sections:
+        if isinstance(section, DocstringSectionParameters):
+            section.value = together(section, func)
+    return sections
 
 
 def together(section: DocstringSectionParameters, func: Function) -> list[DocstringParameter]:
