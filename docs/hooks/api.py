@@ -34,7 +34,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
 
     def linked(found: re.Match[str]) -> str:
         name = found["name"]
-        if name in seen or name not in places() or places()[name][0] == source:
+        is_here = found.re is CODE and places().get(name, ("",))[0] == source  # its own example
+        if name in seen or name not in places() or is_here:
             return found[0]
         seen.add(name)
         place, anchor = places()[name]
