@@ -46,7 +46,7 @@ OF_KIND["ignores_upstream"] = "upstream-ignored"
 for mistake in MISTAKES:
     for function in (mistake.mend, mistake.reshape):
         OF_KIND |= {function.__name__: mistake.kind} if function else {}
-SILENT = {"getattr", "removeprefix", "startswith"}  # calls that say nothing to a reader
+SILENT = {"getattr", "removeprefix"}  # calls that say nothing to a reader
 
 Row = dict[bool, dict[str, None]]  # {whether it is advice: texts}
 
