@@ -167,7 +167,8 @@ def checkout(tmp_path):
     for name in ("docs", "exercises", "gradcheck_ref"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
     plugin = ("pytest_gradcheck_ref.py", "pytest_gradcheck_ref_audit.py")
-    for name in ("mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml", *plugin, "README.md", "LICENSE"):
+    read = ("README.md", "CHANGELOG.md", "LICENSE")
+    for name in ("mkdocs.yml", "mkdocs.zh.yml", "pyproject.toml", *plugin, *read):
         shutil.copy(ROOT / name, clone)
     settings, names = (clone / "mkdocs.yml").read_text(encoding="utf-8"), PAGES.values()
     nav = "".join(f"  - {title}: {name}\n" for title, name in PAGES.items())

@@ -1,7 +1,7 @@
 """Link each public name, where a page first uses it, to its place in the API; fold notes there.
 
 The places are the lines `:::` of the reference. Prose comes before code, and headings and links
-stay as they are.
+stay as they are. In tables, long names may go on in the next line, after a dot or an underscore.
 """
 
 import re
@@ -18,6 +18,8 @@ MEMBER = re.compile(r"[\[,-] ?(\w+)(?=[\],\n])")
 SKIPPED = r"<(?P<skip>a|autoref|h[1-6]|pre|summary|button|svg)\b.*?</(?P=skip)>"
 PROSE = re.compile(SKIPPED + r"|<code>(?P<name>\w+)(?:\([^<]*\))?</code>", re.DOTALL)
 CODE = re.compile(SKIPPED.replace("pre|", "") + r'|<span class="n">(?P<name>\w+)</span>', re.DOTALL)
+CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
+BREAK = re.compile(r"(?<=[\w)][._])(?=[A-Za-z][^<>]*</(?:code|td)>)")
 # Names that pages use for the functions of others, too.
 SHARED = {"allclose", "answer", "draw", "gradcheck", "jacobian", "judge", "run"}
 SHARED |= {"close", "many", "notes"}
@@ -32,7 +34,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
 
     def linked(found: re.Match[str]) -> str:
         name = found["name"]
-        if name in seen or name not in places() or places()[name][0] == source:
+        is_here = found.re is CODE and places().get(name, ("",))[0] == source  # its own example
+        if name in seen or name not in places() or is_here:
             return found[0]
         seen.add(name)
         place, anchor = places()[name]
@@ -40,7 +43,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
         up = config.extra["above"] + get_relative_url(address, page.url)
         return f'<a class="api" href="{up}#{anchor}">{found[0]}</a>'
 
-    return CODE.sub(linked, PROSE.sub(linked, html))
+    html = CODE.sub(linked, PROSE.sub(linked, html))
+    return CELL.sub(lambda cell: BREAK.sub("<wbr>", cell[0]), html)
 
 
 @cache

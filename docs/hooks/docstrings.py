@@ -4,9 +4,19 @@ An extension of griffe, which reads the docstrings for mkdocstrings; see `mkdocs
 """
 
 import re
+from itertools import groupby
 from typing import Any
 
-from griffe import DocstringSectionKind, Extension, Function, Module, get_logger, parse_numpy
+from griffe import (
+    DocstringParameter,
+    DocstringSection,
+    DocstringSectionParameters,
+    Extension,
+    Function,
+    Module,
+    get_logger,
+    parse_numpy,
+)
 
 logger = get_logger(__name__)
 
@@ -15,7 +25,7 @@ TERM = re.compile(r"^(?P<term>[^\s-].*)\n(?P<text>(?: {4}.*\n(?:\n(?= {4}))?)+)"
 
 
 class Docstrings(Extension):
-    """Writes terms as definition lists, and warns of parameters without an explanation."""
+    """Writes terms as definition lists, joins parameters, and warns of those that are left out."""
 
     def on_module(self, *, mod: Module, **_: Any) -> None:
         """Write the terms of a module as a list of definitions."""
@@ -23,28 +33,47 @@ class Docstrings(Extension):
             mod.docstring.value = terms_marked(mod.docstring.value + "\n")
 
     def on_function(self, *, func: Function, **_: Any) -> None:
-        """Warn of parameters, which fails a strict build; griffe itself would not warn."""
-        for name in undocumented(func):
-            logger.warning(f"{func.path}: the parameter {name} is not documented")
+        """Warn of parameters, which fails a strict build; griffe itself would not warn.
+
+        A docstring without a section of parameters is only a summary, and is not checked. For
+        public names tests/test_architecture.py requires the section.
+        """
+        if not func.docstring:
+            return
+        for section in parse_numpy(func.docstring, warnings=False):
+            if isinstance(section, DocstringSectionParameters):
+                named = {one.name.strip("*") for one in section.value} | {"self", "cls"}
+                for name in [one.name for one in func.parameters if one.name not in named]:
+                    logger.warning(f"{func.path}: the parameter {name} is not documented")
+        # Called for what the site shows; only there may griffe warn.
+        func.docstring.parse = lambda *_, **__: read(func)
+
+
+def read(func: Function) -> list[DocstringSection]:
+    """Read a docstring, and join what it explains at once."""
+    sections = parse_numpy(func.docstring)
+    for section in sections:
+        if isinstance(section, DocstringSectionParameters):
+            section.value = together(section, func)
+    return sections
+
+
+def together(section: DocstringSectionParameters, func: Function) -> list[DocstringParameter]:
+    """Return one entry for names with one explanation, with their default if they share it.
+
+    griffe has an entry for each of them, with the explanation again, and the default of the first.
+    """
+    entries = []
+    for _, group in groupby(section.value, lambda one: one.description):
+        entry, *others = group
+        names = [entry.name, *(one.name for one in others)]
+        defaults = [one.default for one in func.parameters if one.name in names]  # not of *names
+        entry.name = ", ".join(names)
+        entry.value = defaults[0] if len({*map(str, defaults)}) == 1 else None
+        entries.append(entry)
+    return entries
 
 
 def terms_marked(text: str) -> str:
     """Write terms and their explanations in Markdown's form, with a colon (`def_list`)."""
     return TERM.sub(lambda found: f"\n{found['term']}\n:{found['text'][1:]}\n", text)
-
-
-def undocumented(function: Function) -> list[str]:
-    """Return the parameters that the docstring does not explain.
-
-    A docstring without a section of parameters is only a summary, and is not checked. For public
-    names tests/test_architecture.py requires the section.
-    """
-    if not function.docstring:
-        return []
-    sections = parse_numpy(function.docstring, warnings=False)
-    described = [s.value for s in sections if s.kind is DocstringSectionKind.parameters]
-    if not described:
-        return []
-    named = {name.strip("*") for item in described[0] for name in item.name.split(", ")}
-    wanted = [p.name for p in function.parameters if p.name not in ("self", "cls")]
-    return [name for name in wanted if name not in named]

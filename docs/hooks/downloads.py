@@ -19,7 +19,6 @@ from mkdocs.structure.pages import Page
 sys.path.append(str(Path(__file__).parents[2] / "exercises"))  # the course is not a package
 
 from edition import ENGLISH
-from package import built
 
 from course import read_course
 from gradcheck_ref.oracle.export import exported
@@ -30,7 +29,6 @@ LINE = re.compile(r"^<!-- downloads -->\n", re.MULTILINE)
 REPOSITORY = re.compile(r"\[([^]]+)\]\(repository\)")
 COURSE = "course-for-students.zip"
 VECTORS = f"assets/gradcheck-ref-vectors-{VERSION}.zip"
-WHEEL = re.compile(r"assets/run/gradcheck_ref-")  # the one of pages has the same name
 LINKS = {
     "en": """\
 To download: [the course for students]({course}), a folder to unpack, which needs only NumPy; and
@@ -51,8 +49,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     if place and "://" not in place:
         archive = zipped(students(read_course().everything))
         files.append(File.generated(config, place + COURSE, content=archive))
-        name, wheel = built(config)
-        files.append(File.generated(config, place + name, content=wheel))
     return files
 
 
@@ -62,7 +58,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = REPOSITORY.sub(rf"[\1]({repository})" if repository else r"\1", markdown)
     if not place:
         return LINE.sub("", markdown)
-    (wheel,) = {Path(file.src_uri).name for file in files if WHEEL.match(file.src_uri)}
+    (wheel,) = {Path(file.src_uri).name for file in files if file.src_uri.endswith(".whl")}
     links = {"course": place + COURSE, "wheel": place + wheel}
     if "://" not in place:
         here = posixpath.dirname(page.file.src_uri) or "."

@@ -1,21 +1,18 @@
-"""Prepare the Run button: marked examples, the package, an address.
+"""Prepare the Run button: marked examples, an address.
 
 `mkdocs.yml` has the address of Python (`extra.pyodide`), `docs/assets/run` has the rest.
 """
 
 import ast
-import io
 import re
 import textwrap
-import zipfile
 from html import escape
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
-from package import built
 
 # Run is for the same fences that the tests run (see conftest.py): Python code, without included
 # files. A browser has no frameworks and no programs, and its package has no vectors, so fences that
@@ -31,26 +28,6 @@ NOT_HERE = re.compile(
     r"|\b(from_command|load_vectors)\(",
     re.MULTILINE,
 )
-WHEELS = "assets/run/"
-# No page judges another checker; no framework, program, terminal or pytest is there.
-UNNEEDED = re.compile(
-    r"/(adapters|conversation|oracle|programs)/|/(__main__|tour|zoo/company)\.py$|^pytest_|/RECORD$"
-)
-
-
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the package to the site, without what pages do not need."""
-    name, content = built(config)
-    smaller = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as wheel, zipfile.ZipFile(smaller, "w") as archive:
-        for file in wheel.infolist():
-            if not UNNEEDED.search(file.filename):
-                data = wheel.read(file)
-                if file.filename.endswith("/METADATA"):
-                    data = data.partition(b"\n\n")[0] + b"\n"  # without the README
-                archive.writestr(file, data, compresslevel=9)
-    files.append(File.generated(config, WHEELS + name, content=smaller.getvalue()))
-    return files
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -91,7 +68,7 @@ def names_in(source: str) -> tuple[set[str], set[str]]:
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Add the addresses that the scripts of the page need."""
-    (wheel,) = [file.url for file in files if file.src_uri.startswith(WHEELS + "gradcheck_ref-")]
+    (wheel,) = [file.url for file in files if file.src_uri.startswith("assets/run/gradcheck_ref-")]
     data = {
         "root": config.extra["above"] + get_relative_url("./", page.url),
         "package": wheel,

@@ -1,64 +1,54 @@
 """Put in, for the line `<!-- sentences -->` of a page, every sentence that a report can print.
 
-They are read from the code that writes them, which is not run: each function is followed line by
-line, with what it adds to a text and what it chooses between, to where it hands the text over.
+They are read from the code that writes them, which is not run: a function is a row, with its
+sentences and what it advises, in the order of the code.
 """
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
-from itertools import product
-from math import prod
 from pathlib import Path
 
+from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
+
 CHECK = Path(__file__).parents[2] / "gradcheck_ref" / "check"
-HELPERS = CHECK / "report" / "text.py"  # functions that others use in their sentences
 HERE = "<!-- sentences -->"
 
-UNKNOWN = "…"  # for what only a check knows
+UNKNOWN = "…"  # for what only a check knows, and for words of another line
 ENOUGH = 3  # words that are worth a line
-MOST = 8  # lines for one text; beyond that, it is written with its choices inside
-
-Texts = list[str]
-Names = dict[str, Texts]
-Row = tuple[str, Texts, Texts]  # kind, sentences, advice
-Cell = dict[str, None]
 
 # {heading: (what it is, its modules)}
 PARTS = {
-    "Pass and fail": (
-        "The first lines.",
-        ("report/sentences.py", "report/wholes.py", "report/text.py:random_lines"),
-    ),
-    "Unsure": ("The first line, *seen*, and *try*.", ("report/unsure.py", "results.py")),
+    "Pass and fail": ("The first lines.", "report/sentences.py report/wholes.py"),
+    "Unsure": ("The first line, *seen*, and *try*.", "report/unsure.py results.py"),
     "Diagnoses": (
         "The lines *looks like* and *try*, by `kind`.",
-        ("mistakes/factors.py", "mistakes/numbers.py", "mistakes/places.py", "diagnose/*.py"),
+        "mistakes/factors.py mistakes/numbers.py mistakes/places.py diagnose/*.py",
     ),
-    "Faults": ("They come first, and say what to do.", ("claim/*.py", "judge/ties.py")),
+    "Faults": ("They come first, and say what to do.", "claim/*.py judge/ties.py"),
     "What the point hides": (
         "After *this point cannot show*. The report proposes other numbers.",
-        ("mistakes/table.py", "hides/blind.py"),
+        "hides/blind.py",
     ),
     "Notes": (
         "After *note*, with any verdict.",
-        ("examine.py", "hides/measured.py", "../adapters/torch_call.py:remarks"),
+        "examine.py hides/measured.py ../adapters/torch_call.py:remarks",
     ),
 }
 
-# {call: where it has the kind, the sentence and the advice}
-PAIRS = {
-    "Guess": (0, 1, 2),
-    "Words": (None, 0, 1),
-    "Diagnosis": (0, 2, 3),
-    "Circumstance": (None, 2, 3),
-}
-# Functions whose sentences are of a kind that their code does not name; calls that say nothing to a
-# reader, or only a part of what is said.
+# {call: which of its arguments is advice}
+ADVICE = {"Guess": 2, "Words": 1, "Diagnosis": 3, "Circumstance": 3}
+# Functions that mend a claim are named in the table of mistakes; others of a kind are these.
 OF_KIND = {"SIGN": "sign", "no_number": "nonfinite", "few_digits": "noisy", "meaning": "factor"}
-OF_KIND |= {"_meanings": "factor", "stairs": "not-zero"}
-SILENT = {"words", "join", "getattr", "removeprefix", "startswith"}
+OF_KIND |= {"_divided": "factor", "_meanings": "factor", "stairs": "not-zero"}
+OF_KIND["ignores_upstream"] = "upstream-ignored"
+for mistake in MISTAKES:
+    for function in (mistake.mend, mistake.reshape):
+        OF_KIND |= {function.__name__: mistake.kind} if function else {}
+SILENT = {"getattr", "removeprefix"}  # calls that say nothing to a reader
+
+Row = dict[bool, dict[str, None]]  # {whether it is advice: texts}
 
 
 def on_page_markdown(markdown: str, **_: object) -> str:
@@ -68,376 +58,154 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 def sentences() -> str:
     """Return all sentences, as Markdown; the search is light without them, and finds the page."""
-    kinds, written = kinds_of_mistakes(), []
-    for heading, (about, names) in PARTS.items():
-        rows = [row for name in names for row in _rows_of(name, kinds)]
-        title = f"## {heading} {{ data-search-exclude }}\n"
-        written += [title, f"{about}\n", *_listed(rows, list(kinds)), ""]
+    written = []
+    for heading, (about, patterns) in PARTS.items():
+        written += [f"## {heading} {{ data-search-exclude }}\n", f"{about}\n"]
+        if heading == "What the point hides":
+            asked = (f"{one.question} ({one.reason})" for one in MISTAKES if one.question)
+            written += [f"- {_cell(one)}" for one in asked]
+        for pattern in patterns.split():
+            name, _, function = pattern.partition(":")
+            for path in sorted((CHECK / name).parent.glob(Path(name).name)):
+                for part in _parts(ast.parse(path.read_text(encoding="utf-8"))):
+                    if function in ("", getattr(part, "name", None)):
+                        written += listed(part)
+        written.append("")
     return "\n".join(written)
 
 
-def _rows_of(name: str, kinds: dict[str, Texts]) -> Iterator[Row]:
-    """Yield the rows of modules, or of one function of a module."""
-    pattern, _, function = name.partition(":")
-    for path in sorted((CHECK / pattern).parent.glob(Path(pattern).name)):
-        yield from Module(path, kinds).rows(function)
+def _parts(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the functions, the rows of tables and the other parts of a module."""
+    for part in ast.iter_child_nodes(node):
+        table = getattr(part, "value", None)
+        if isinstance(part, ast.ClassDef):
+            yield from _parts(part)
+        elif isinstance(table, ast.Tuple) and any(isinstance(one, ast.Call) for one in table.elts):
+            yield from table.elts
+        else:
+            yield part
 
 
-def kinds_of_mistakes() -> dict[str, Texts]:
-    """Return the kinds of the table of mistakes, with the names of the functions that mend them."""
-    tree = ast.parse((CHECK / "mistakes/table.py").read_text(encoding="utf-8"))
-    assigned = [node for node in tree.body if isinstance(node, ast.Assign)]
-    values = {ast.unparse(node.targets[0]): node.value for node in assigned}
-    found: dict[str, Texts] = {kind: [] for kind in ast.literal_eval(values["KINDS"])}
-    for mistake in (node for node in ast.walk(values["MISTAKES"]) if isinstance(node, ast.Call)):
-        for word in mistake.keywords:
-            if word.arg in ("mend", "reshape"):
-                kind = ast.literal_eval(mistake.args[0])
-                found[kind].append(ast.unparse(word.value).split(".")[-1])
-    return found
+def listed(part: ast.AST) -> Iterator[str]:
+    """Write the sentences of a part as a list; of a kind, or with advice, they are one row."""
+    for kind, row in Part(part).rows.items():
+        lines = [*row[False], *(f"*do:* {one}" for one in row[True])]
+        if kind:
+            lines.insert(0, f"**{kind}**")
+        if kind or row[True]:
+            lines = ["<br>".join(lines)]
+        yield from (f"- {one}" for one in lines)
 
 
-def _listed(rows: Iterable[Row], order: Texts) -> Iterator[str]:
-    """Write rows as a list, those with advice first, and each sentence once."""
-    advised: dict[tuple[str, tuple[str, ...]], Cell] = {}
-    alone: Cell = {}
-    for kind, said, advice in rows:
-        texts, cell = (tuple(map(_cell, filter(is_sentence, some))) for some in (said, advice))
-        where = advised.setdefault((kind, texts or (UNKNOWN,)), {}) if cell else alone
-        where.update(dict.fromkeys(cell or texts))
-    # Sentences with the same advice are in one row.
-    lines: dict[tuple[str, tuple[str, ...]], Cell] = {}
-    for (kind, texts), several in advised.items():
-        lines.setdefault((kind, tuple(several)), {}).update(dict.fromkeys(texts))
-    places = {kind: at for at, kind in enumerate(order)}
-    for key in sorted(lines, key=lambda key: places.get(key[0].split(",")[0], 0)):
-        kinds = [f"`{one}`" for one in key[0].split(", ") if one]
-        label = [f"**{', '.join(kinds)}**"] if kinds else []
-        yield f"- {'<br>'.join([*label, *lines[key], *(f'*do:* {one}' for one in key[1])])}"
-    yield from (f"- {one}" for one in alone)
+class Part:
+    """The sentences of a function, or of another part of a module, by their kinds.
+
+    Parameters
+    ----------
+    part : ast.AST
+        The part.
+    """
+
+    def __init__(self, part: ast.AST) -> None:
+        self.rows: dict[str, Row] = {}
+        name = getattr(part, "name", "") or ast.unparse(part).partition(" ")[0]
+        nodes = [*ast.walk(part)]
+        calls = [one for one in nodes if isinstance(one, ast.Call) and _name(one) in ADVICE]
+        words = [getattr(one, "value", None) for one in nodes if calls]
+        kinds = dict.fromkeys(one for one in (OF_KIND.get(name), *words) if one in KINDS)
+        # Names that stand for advice.
+        self.advice = {"advice", "more"}
+        given = [one for call in calls for one in call.args[ADVICE[_name(call)] :]]
+        assigned = [one for one in nodes if isinstance(one, ast.Assign)]
+        given += [one.value for one in assigned if ast.unparse(one.targets[0]) == "advice"]
+        for one in given:
+            self.advice |= {word.id for word in ast.walk(one) if isinstance(word, ast.Name)}
+        self._read(part, ", ".join(map("`{}`".format, kinds)), False)
+
+    def _read(self, node: ast.AST, kind: str, is_advice: bool) -> None:
+        """Keep the texts in a piece of code."""
+        text = text_of(node)
+        if text is not None:
+            if len(re.findall(r"[A-Za-z'-]+", text)) >= ENOUGH:
+                row = self.rows.setdefault(kind, {False: {}, True: {}})
+                row[is_advice][_cell(text)] = None
+            return
+        match node:
+            case ast.Raise() | ast.Compare() | ast.Expr(value=ast.Constant()):
+                pass
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                for target, value in zip(names, values, strict=True):
+                    self._read(ast.Assign([target], value), kind, is_advice)
+            case ast.Assign(targets=[target], value=value) | ast.AugAssign(target, value=value):
+                self._read(value, kind, is_advice or ast.unparse(target) in self.advice)
+                self._read(target, kind, is_advice)
+            case ast.Dict(keys=keys, values=values):
+                for key, value in zip(keys, values, strict=True):
+                    word = getattr(key, "value", kind)
+                    if key and " " in str(word):
+                        self._read(key, kind, is_advice)
+                    self._read(value, kind if " " in str(word) else f"`{word}`", is_advice)
+            case ast.Call(args=args, keywords=keywords):
+                if (name := _name(node)) not in SILENT:
+                    for at, one in enumerate([*args, *keywords, node.func]):
+                        self._read(one, kind, at == ADVICE[name] if name in ADVICE else is_advice)
+            case ast.Tuple(elts=[_, _, *_, last]):
+                for one in node.elts:
+                    self._read(one, kind, is_advice or one is last)
+            case _:
+                for one in _together(ast.iter_child_nodes(node)):
+                    self._read(one, kind, is_advice)
+
+
+def _name(call: ast.Call) -> str:
+    return ast.unparse(call.func).split(".")[-1]
+
+
+def _together(nodes: Iterable[ast.AST]) -> list[ast.AST]:
+    """Return parts of code, with `text += "more"` joined to `text = "some"` just before it."""
+    joined: list[ast.AST] = []
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and joined and isinstance(joined[-1], ast.Assign):
+            before = joined[-1]
+            if ast.unparse(before.targets[0]) == ast.unparse(node.target):
+                both = ast.BinOp(before.value, node.op, node.value)
+                joined[-1] = ast.Assign(before.targets, both)
+                continue
+        joined.append(node)
+    return joined
+
+
+def text_of(node: ast.AST) -> str | None:
+    """Return the text that an expression writes, or None for another expression."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(map(_inside, values))
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            if text_of(left) is not None or text_of(right) is not None:
+                return _inside(left) + _inside(right)
+    return None
+
+
+def _inside(node: ast.AST) -> str:
+    """Return a part of a text; a choice stands in brackets."""
+    match node:
+        case ast.FormattedValue(value=value):
+            return _inside(value)
+        case ast.IfExp(body=one, orelse=other) | ast.Call(ast.Name("words"), [one, other]):
+            return f"⟨{' | '.join(filter(None, map(_inside, (one, other))))}⟩"
+        case ast.BinOp(left=times, op=ast.Mult()):
+            return f"⟨{_inside(times)}⟩"
+        case ast.Call(ast.Attribute(value=ast.Constant() as between, attr="join")):
+            return UNKNOWN + _inside(between) + UNKNOWN
+        case ast.Call(ast.Name("setting"), [name, *value]):
+            return f"{_inside(name)}={''.join(map(_inside, value))}"
+    text = text_of(node)
+    return UNKNOWN if text is None else text
 
 
 def _cell(text: str) -> str:
     """Write a text so that Markdown leaves it as it is."""
-    once = re.sub("⟨⟨([^⟨⟩]*)⟩⟩", r"⟨\1⟩", text.strip(" ;,:."))
-    return re.sub(r"([\\*_`|\[\]$~])", r"\\\1", escape(once, quote=False))
-
-
-# --- texts and their parts -----------------------------------------------------------------------
-
-
-def is_sentence(text: str) -> bool:
-    """Whether a text has enough words."""
-    return len(re.findall(r"[A-Za-z']{2,}", text)) >= ENOUGH
-
-
-def _merged(texts: Iterable[str]) -> Texts:
-    """Return each text once; one that only goes on is written with the rest in brackets."""
-    several: Texts = []
-    for text in texts:
-        shorter = [one for one in several if one and text.startswith(one)]
-        longer = [one for one in several if text and one.startswith(text)]
-        if text in several:
-            continue
-        if shorter:
-            several[several.index(shorter[0])] = f"{shorter[0]}⟨{text[len(shorter[0]) :]}⟩"
-        elif longer:
-            several[several.index(longer[0])] = f"{text}⟨{longer[0][len(text) :]}⟩"
-        else:
-            several.append(text)
-    return several
-
-
-def _joined(parts: Sequence[Texts]) -> Texts:
-    """Join parts of a text; a choice between a few words stays inside."""
-    inside = [
-        [_choice(part)] if len(part) > 1 and not all(map(is_sentence, part)) else part
-        for part in parts
-    ]
-    for part in sorted(inside, key=lambda part: len("".join(part))):
-        if prod(map(len, inside)) > MOST:
-            inside[inside.index(part)] = [_choice(part)]
-    joined = ("".join(way) for way in product(*inside))
-    return [re.sub("…[…]+", UNKNOWN, text) for text in joined]
-
-
-def _has_tuples(node: ast.Tuple) -> bool:
-    return any(isinstance(one, ast.Tuple) for one in node.elts)
-
-
-def _choice(part: Texts) -> str:
-    known = [text for text in part if text]
-    return part[0] if len(part) == 1 else f"⟨{' | '.join(known)}⟩" if known else ""
-
-
-def _functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
-    """Yield the functions and methods of a module; those inside of one are followed with it."""
-    for node in tree.body:
-        for one in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(one, ast.FunctionDef):
-                yield one
-
-
-class Module:
-    """The texts of a module.
-
-    Parameters
-    ----------
-    path : Path
-        The module.
-    kinds : mapping of str to list of str
-        The kinds of mistakes, with the functions that mend them.
-    """
-
-    def __init__(self, path: Path, kinds: dict[str, Texts]) -> None:
-        self.tree, self.kinds = ast.parse(path.read_text(encoding="utf-8")), kinds
-        self.all = [*_functions(self.tree)]
-        self.functions = {node.name: node for node in self.all}
-        helpers = ast.parse(HELPERS.read_text(encoding="utf-8"))
-        self.helpers = {node.name: node for node in _functions(helpers)}
-        self.parts: set[str] = set()  # functions whose texts are parts of others, or told there
-        self.following: set[str] = set()  # functions that are followed now
-        self.found: list[Row] = []
-        self.own: Names = {}
-        self.kind = ""
-
-    def rows(self, function: str = "") -> list[Row]:
-        """Return a row for each text that leaves a function, and is no part of another one."""
-        for node in self.tree.body:
-            if isinstance(node, ast.Assign | ast.AnnAssign):
-                self.kind = OF_KIND.get(ast.unparse(node).split(" ")[0], "")
-                self._follow([node], self.own)
-        for part in ast.walk(self.tree):  # what objects keep
-            if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Attribute):
-                for at, one in enumerate(getattr(part.value, "elts", ())):
-                    name = f"{ast.unparse(part.targets[0])}[{at}]"
-                    self.own[name] = _merged([*self.own.get(name, []), *self.texts(one, {})])
-        told = [("", self.found)]
-        for node in self.all:
-            self.kind, self.found = self._kind_of(node.name), []
-            self._follow(node.body, dict(self.own))
-            told.append((node.name, self.found))
-        if function:
-            return [row for name, rows in told if name == function for row in rows]
-        return [row for name, rows in told if name not in self.parts for row in rows]
-
-    def _kind_of(self, name: str) -> str:
-        """Return the kind of mistake that a function is about, or one that calls it."""
-        calls = [one for one, node in self.functions.items() if f"{name}(" in ast.unparse(node)]
-        mends = {mend: kind for kind, several in self.kinds.items() for mend in several} | OF_KIND
-        return next((mends[one] for one in (name, *calls) if one in mends), "")
-
-    # --- statements ------------------------------------------------------------------------------
-
-    def _follow(self, body: list[ast.stmt], names: Names) -> bool:
-        """Follow statements, keeping what names stand for; return whether they end the function."""
-        for node in body:
-            if isinstance(node, ast.If):
-                ways = dict(names), dict(names)
-                ends = self._follow(node.body, ways[0]), self._follow(node.orelse, ways[1])
-                left = [way for way, end in zip(ways, ends, strict=True) if not end]
-                if not left:
-                    return True
-                for name in {name: None for way in left for name in way}:
-                    names[name] = _merged(one for way in left for one in way.get(name, []))
-            elif isinstance(node, ast.For):
-                self._bind_each(node.target, node.iter, names)
-                self._follow(node.body, names)
-            elif isinstance(node, ast.With | ast.Try):
-                for one in [node, *getattr(node, "handlers", ())]:
-                    self._follow(one.body, names)
-            elif isinstance(node, ast.Raise):
-                return True
-            elif isinstance(node, ast.FunctionDef):
-                self._follow(node.body, dict(names))
-            else:
-                self._hand_over(node, names)
-                if isinstance(node, ast.Assign):
-                    self._bind(node.targets[0], node.value, names, {})
-                elif isinstance(node, ast.AugAssign):
-                    target = ast.unparse(node.target)
-                    both = [names.get(target, [""]), self.texts(node.value, names)]
-                    self._bind(node.target, node.value, names, {})  # the entries of a table
-                    names[target] = _joined(both)
-                elif isinstance(node, ast.Return):
-                    return True
-        return False
-
-    def _bind(self, target: ast.expr, value: ast.expr, names: Names, before: Names) -> None:
-        """Let a name, or several, stand for the texts of a value, and for those before."""
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            for one, its in zip(target.elts, value.elts, strict=False):
-                self._bind(one, its, names, before)
-        elif isinstance(target, ast.Tuple) and isinstance(value, ast.IfExp):
-            self._bind(target, value.body, names, before)
-            self._bind(target, value.orelse, names, names)
-        elif isinstance(target, ast.Tuple) and isinstance(value, ast.Call):
-            names[ast.unparse(target.elts[-1])] = self.texts(value, names)
-        elif isinstance(value, ast.Dict):
-            for key, one in zip(value.keys, value.values, strict=True):
-                entry = f"{ast.unparse(target)}[{ast.unparse(key or value)}]"
-                names[entry] = self.texts(one, names)
-        else:
-            name = ast.unparse(target)
-            names[name] = _merged([*before.get(name, []), *self.texts(value, names)])
-            # What a loop over this will find.
-            for row in value.elts if isinstance(value, ast.List | ast.Tuple) else ():
-                for at, one in enumerate(row.elts if isinstance(row, ast.Tuple) else ()):
-                    column = f"{name}#{at}"
-                    names[column] = _merged([*names.get(column, []), *self.texts(one, names)])
-
-    def _bind_each(self, target: ast.expr, over: ast.expr, names: Names) -> None:
-        """Let the names of a loop stand for all that they meet."""
-        for values in ast.walk(over):
-            if isinstance(values, ast.Tuple) and not _has_tuples(values):
-                self._bind(target, values, names, names)
-        name = ast.unparse(over).removesuffix(".items()")
-        for at, one in enumerate(target.elts if isinstance(target, ast.Tuple) else [target]):
-            found = names.get(f"{name}#{at}", [])
-            if not at and name != ast.unparse(over):  # the keys
-                begin = f"{name}['"
-                found = [key.removeprefix(begin)[:-2] for key in names if key.startswith(begin)]
-            if found:
-                names[ast.unparse(one)] = found
-
-    def _hand_over(self, node: ast.stmt, names: Names) -> None:
-        """Find the texts that a statement returns, yields, or gives to another function."""
-        for part in ast.walk(node):
-            value = getattr(part, "value", None)
-            if isinstance(part, ast.Return | ast.Yield) and value:
-                self._tell_result(value, names)
-            elif isinstance(part, ast.YieldFrom | ast.Assign) and isinstance(value, ast.Tuple):
-                goes_on = isinstance(part, ast.YieldFrom) or ast.unparse(part.targets[0]) == "notes"
-                for one in value.elts:
-                    if goes_on or isinstance(one, ast.Tuple):
-                        self._tell_result(one, names)
-            elif isinstance(part, ast.Call):
-                self._tell_call(part, names)
-
-    def _tell_result(self, value: ast.expr, names: Names) -> None:
-        """Tell what a function returns: a text, several, or an entry of each of two tables."""
-        if not isinstance(value, ast.Tuple):
-            self._tell([value], names, False)
-        elif len(value.elts) == 2 and all(isinstance(one, ast.Subscript) for one in value.elts):
-            said, advice = (f"{ast.unparse(one).split('[')[0]}['" for one in value.elts)
-            for name in [name for name in names if name.startswith(said)]:
-                key = name.removeprefix(said)
-                reason = key[:-2].removeprefix("rounded")  # which is no reason of an entry
-                self.found.append((reason, names[name], names[advice + key]))
-        else:
-            self._tell(value.elts, names, True)
-
-    def _tell_call(self, call: ast.Call, names: Names) -> None:
-        """Tell what is given to another function; one of this module is followed with it."""
-        name = ast.unparse(call.func).split(".")[-1]
-        if name in PAIRS and len(call.args) > PAIRS[name][2]:
-            kind, said, advice = PAIRS[name]
-            both = self.texts(call.args[said], names), self.texts(call.args[advice], names)
-            several = [self.kind] if kind is None else self.texts(call.args[kind], names)
-            its = ", ".join(one for one in several if one in self.kinds)
-            self.found.append((its, *both))
-        elif name in ("Mistake", "BlindSpot"):
-            given = {word.arg: word.value for word in call.keywords}
-            parts = [given.get("question"), given.get("reason")] if given else call.args[2:4]
-            texts = [self.texts(one, names) for one in parts if one]
-            if len(texts) == 2:
-                whole = _joined([texts[0], [" ("], texts[1], [")"]])
-                self.found.append(("", [one.replace("{}", UNKNOWN) for one in whole], []))
-        elif name in self.functions and name not in self.following:
-            given_names = self._given(self.functions[name], call.args, names)
-            if any(map(is_sentence, (one for some in given_names.values() for one in some))):
-                inside = self._inside(name)
-                inside._follow(self.functions[name].body, {**self.own, **given_names})
-                self.parts.add(name) if inside.found else None
-                self.found += inside.found
-        elif name not in SILENT | {*self.helpers}:
-            for one in [*call.args, *(word.value for word in call.keywords)]:
-                self._tell_result(one, names)
-
-    def _inside(self, name: str) -> "Module":
-        """Return a copy that follows a function for its caller."""
-        inside = Module.__new__(Module)
-        inside.__dict__.update(self.__dict__, found=[], following={name, *self.following})
-        return inside
-
-    def _given(self, function: ast.FunctionDef, args: list[ast.expr], names: Names) -> Names:
-        """Return what the parameters of a function stand for in a call."""
-        words = [one.arg for one in function.args.args if one.arg != "self"]
-        return {word: self.texts(arg, names) for word, arg in zip(words, args, strict=False)}
-
-    def _tell(self, values: Sequence[ast.expr], names: Names, has_advice: bool) -> None:
-        """Keep values that are sentences; the last one of several is advice."""
-        texts = [
-            self.texts(one, names)
-            for one in values
-            if not (isinstance(one, ast.Call) or ast.unparse(one).isupper())
-        ]
-        texts = [[one for one in some if is_sentence(one)] for some in texts]
-        texts = [some for some in texts if some]
-        if has_advice and len(texts) > 1:
-            *said, advice = texts
-            self.found.append((self.kind, [one for some in said for one in some], advice))
-        elif self.kind == "factor":
-            self.found += [("factor", ["every entry is … x the numeric value"], t) for t in texts]
-        else:
-            self.found += [(self.kind, some, []) for some in texts]
-
-    # --- expressions -----------------------------------------------------------------------------
-
-    def texts(self, node: ast.expr, names: Names) -> Texts:
-        """Return the texts that an expression may be."""
-        match node:
-            case ast.Constant(value=str(text)):
-                return [text]
-            case ast.JoinedStr(values=values):
-                return _joined([self.texts(value, names) for value in values])
-            case ast.FormattedValue(value=value):
-                return self.texts(value, names)
-            case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return _joined([self.texts(left, names), self.texts(right, names)])
-            case ast.BinOp(left=left, op=ast.Mult(), right=right):
-                some = [*self.texts(left, names), *self.texts(right, names)]
-                return ["", *(one for one in some if one != UNKNOWN)] if len(some) > 1 else some
-            case ast.IfExp(body=body, orelse=orelse):
-                return _merged([*self.texts(body, names), *self.texts(orelse, names)])
-            case ast.BoolOp(values=values):
-                return _merged(one for value in values for one in self.texts(value, names))
-            case ast.Name(id=name):
-                return names.get(name, [UNKNOWN])
-            case ast.Subscript() if ast.unparse(node) in names:
-                return names[ast.unparse(node)]
-            case ast.Subscript(value=ast.Name() | ast.Dict() as of):
-                return self.texts(of, names)
-            case ast.List(elts=values):
-                return _merged(one for value in values for one in self.texts(value, names))
-            case ast.Dict(values=values):
-                return _merged(one for value in values for one in self.texts(value, names))
-            case ast.Call(func=func, args=args):
-                return self._called(ast.unparse(func), func, args, names)
-        return [UNKNOWN]
-
-    def _called(self, name: str, func: ast.expr, args: list[ast.expr], names: Names) -> Texts:
-        """Return the texts that a call may return: a function of this module, or a known one."""
-        if name == "setting":
-            given = [self.texts(arg, names) for arg in args]
-            return _joined([given[0], ["="], *given[1:]])
-        if name == "words":
-            return _merged([*self.texts(args[0], names), *self.texts(args[1], names)])
-        if isinstance(func, ast.Attribute) and func.attr == "join":
-            (between,), some = self.texts(func.value, names), self.texts(args[0], names)
-            if is_sentence(between):
-                return [f"{UNKNOWN}{between}{UNKNOWN}"]
-            return some if any(map(is_sentence, some)) else [UNKNOWN]
-        if isinstance(func, ast.Attribute) and func.attr == "format":
-            return [re.sub(r"{\w*}", UNKNOWN, one) for one in self.texts(func.value, names)]
-        function = self.functions.get(name) or self.helpers.get(name)
-        if function and name not in self.following:
-            inside = self._inside(name)
-            inside._follow(function.body, {**self.own, **self._given(function, args, names)})
-            texts = [one for _, said, advice in inside.found if not advice for one in said]
-            if texts:
-                self.parts.add(name)
-                # What a helper may add at the end is told once, with the helper.
-                shorter = [re.sub("⟨ [^⟨⟩]*⟩$", "", one) for one in texts]
-                return _merged(shorter if name in self.helpers else texts)
-        return [UNKNOWN]
+    text = re.sub(r"(⟨…⟩|…|{\d*})+", UNKNOWN, text).strip(" ;,:.")
+    return re.sub(r"([\\*_`|\[\]$~])", r"\\\1", escape(text, quote=False))

@@ -1,11 +1,16 @@
 """Every page, as a reader gets it: wide and narrow, light and dark, by eye and by screen reader."""
 
+import inspect
+import math
+import pydoc
 import re
 import runpy
 import sys
+from html import unescape
 
 import pytest
 
+import gradcheck_ref
 from conftest import FENCE, lines_of
 
 from .axe import CONTRAST, DARK, contrast_faults_of, faults_of
@@ -201,6 +206,23 @@ def test_the_colours_are_those_that_the_reader_prefers_until_changed(
     assert body.get_attribute("data-md-color-scheme") == schemes[other]
 
 
+COLOURS = """all => all.map((one) => getComputedStyle(one))
+                  .map(({ color, backgroundColor }) => `${color} on ${backgroundColor}`)"""
+
+
+@pytest.mark.parametrize("path", ["", "check/checklist/", "backward_pass/"])
+def test_paper_has_the_same_colours_in_the_dark(context, address, path):
+    tab = context.new_page()
+    tab.goto(address + path)
+    tab.emulate_media(media="print")
+    printed = []
+    for scheme in ("default", "slate"):
+        tab.evaluate("(scheme) => { document.body.dataset.mdColorScheme = scheme }", scheme)
+        tab.wait_for_timeout(300)  # for what changes slowly
+        printed.append(tab.locator(".md-main *").evaluate_all(COLOURS))
+    assert printed[0] == printed[1]
+
+
 # What a reader types, and where the answer is: among the first three.
 LOOKED_FOR = {
     "batchnorm": "exercises/11_batch_norm/",
@@ -237,6 +259,46 @@ def test_the_search_finds_the_right_page(page, address):
     for words, place in LOOKED_FOR.items():
         wanted = address + place
         assert wanted in first_found(tab, "Search", words, wanted), words
+
+
+# A function of the reference, and an entry of its list of parameters that has a default.
+FUNCTION = re.compile(r'<h\d id="?(gradcheck_ref[\w.]*)(.*?)(?=<h\d id|</article>)', re.DOTALL)
+DEFAULT = re.compile(r"<b><code>([\w, ]+)</code></b>[^–]*?default:\s*<code>(.*?)</code>", re.DOTALL)
+
+
+def test_the_reference_prints_the_defaults_that_functions_have(site):
+    wrong, compared = [], 0
+    for page in [*site.glob("reference/*/index.html"), site / "zoo" / "index.html"]:
+        for path, about in FUNCTION.findall(page.read_text(encoding="utf-8")):
+            for names, printed in DEFAULT.findall(about):
+                function = pydoc.locate(path)
+                known = {**vars(math), **vars(sys.modules[function.__module__])}
+                value = eval(unescape(re.sub("<[^>]+>", "", printed)), known)
+                for name in names.split(", "):
+                    compared += 1
+                    default = inspect.signature(function).parameters[name].default
+                    wrong += [] if value == default else [(path, name, printed)]
+    assert wrong == []
+    assert compared > 100
+
+
+LINK = re.compile(r'href="?[^"\s>#]*#gradcheck_ref[\w.]*?\.(\w+)["\s>]')
+UNLINKED = re.compile(r"<(h[1-6]|summary|button|svg)\b.*?</\1>", re.DOTALL)
+IN_PROSE = re.compile(r"<code>(\w+)(?:\([^<]*\))?</code>")
+IN_CODE = re.compile(r"language-python .*?</pre>", re.DOTALL)
+
+
+def test_every_page_that_uses_a_public_name_links_to_its_place_in_the_reference(site):
+    names = {*gradcheck_ref.__all__} - {"allclose"}  # mostly NumPy's
+    for page in site.rglob("index.html"):
+        if "reference" not in page.parts:
+            article = re.search("<article.*</article>", page.read_text("utf-8"), re.DOTALL)
+            text = UNLINKED.sub("", article[0]) if article else ""
+            used = {
+                *IN_PROSE.findall(text),
+                *re.findall(r"\w+_\w+", " ".join(IN_CODE.findall(text))),
+            }
+            assert used & names <= {*LINK.findall(text)}, page
 
 
 def test_copying_a_session_copies_only_its_code(context, address):

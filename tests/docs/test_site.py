@@ -182,7 +182,6 @@ FENCES = {
 @pytest.mark.parametrize(("page", "run"), FENCES.values(), ids=FENCES)
 def test_an_example_has_a_run_button_if_a_browser_has_all_that_it_uses(page, run):
     pytest.importorskip("mkdocs", reason="comes with the extra docs")
-    pytest.importorskip("hatchling", reason="comes with the extra docs")
     marked = loaded("hooks/run.py").on_page_markdown(f"Before.\n\n{page}\nAfter.\n")
     opened = re.findall(r"^ *```+(\S.+)$", marked, re.MULTILINE)
     assert [".run" in opening for opening in opened] == run

@@ -107,17 +107,16 @@ def test_a_sentence_that_is_not_quoted_is_noticed():
     assert not_explained(found) == [" entries are not quoted on the page; so "]
 
 
-def test_a_text_is_followed_to_where_it_leaves_its_function(tmp_path):
-    source = tmp_path / "module.py"
-    source.write_text(
+def test_the_sentences_of_a_function_are_a_row_with_its_kind_and_its_advice():
+    source = (
         "def f(n, far):\n"
-        "    said, advice = f'it is wrong in {n} entries', 'look at them'\n"
+        "    advice = 'look at them'\n"
+        "    said = f'it is wrong in {n} entries'\n"
+        "    said += ', and ' + ('far' if far else 'near')\n"
         "    if far:\n"
-        "        said += ', and far away'\n"
         "        advice = 'look far away from here'\n"
-        "    yield Guess('mask', said, advice)\n",
-        encoding="utf-8",
+        "    yield Guess('mask', said, advice)\n"
     )
-    said = ["it is wrong in … entries⟨, and far away⟩"]
-    advice = ["look far away from here", "look at them"]
-    assert sentences.Module(source, {"mask": []}).rows() == [("mask", said, advice)]
+    row = "- **`mask`**<br>it is wrong in … entries, and ⟨far | near⟩"
+    row += "<br>*do:* look at them<br>*do:* look far away from here"
+    assert [*sentences.listed(ast.parse(source))] == [row.replace("|", "\\|")]

@@ -46,8 +46,9 @@ def changes_between_calls(block: Block) -> Guess | None:
         if twice:
             sentence = "a later call gives 2 x the result of the first one"
         return Guess("accumulated", sentence, f"{advice} Start every call afresh")
-    advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or fix"
-    return Guess("noisy", "every call gives a different value", f"{advice} the seed")
+    advice = "is there dropout, noise or an unseeded random number in it? Switch it off, or "
+    advice += "fix the seed"
+    return Guess("noisy", "every call gives a different value", advice)
 
 
 def _right_at_first(firsts: Array, laters: Array) -> bool:
@@ -80,10 +81,8 @@ def ignores_upstream(block: Block) -> Iterator[Guess]:
         yield Guess("accumulated", sentence, advice)
         return
     vector = "upstream" if block.raw else "tangent"
-    kind = "upstream-ignored" if block.raw else "tangent-ignored"
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
     sentence = f"it does not depend on the {vector}, or only on its sum"
-    advice = WHERE.format(vector)
     sentence += ", and is right if that is 1 everywhere" if total else ""
-    yield Guess(kind, sentence, advice)
+    yield Guess(f"{vector}-ignored", sentence, WHERE.format(vector))

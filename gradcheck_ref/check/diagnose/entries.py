@@ -300,5 +300,5 @@ def tolerance(block: Block) -> Iterator[Guess]:
     if jump:
         sentence = f"f is smooth at this point, but jumps by {jump:.1g} not far from it"
         advice = "does f stop at a tolerance (a solver, an integral, an iteration)? Then its error "
-        advice += "depends on the number of steps: tighten it, or give a larger "
-        yield Guess("tolerance", sentence, advice + setting("rtol"))
+        advice += f"depends on the number of steps: tighten it, or give a larger {setting('rtol')}"
+        yield Guess("tolerance", sentence, advice)

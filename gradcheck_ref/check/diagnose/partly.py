@@ -249,7 +249,8 @@ def local_derivative(block: Block) -> Iterator[Guess]:
     sentence = f"{np.count_nonzero(block.wrong)} of {rows} entries are wrong, {_by_factors(ratios)}"
     sentence += f"{', and none is misplaced' if block.shows_order else ''}{_one_side(block)}"
     advice = "is it the derivative of another function or branch, or at another point, or is a "
-    yield Guess("local-derivative", sentence, f"{advice}term missing?{_or_is_f(block)}")
+    advice += f"term missing?{_or_is_f(block)}"
+    yield Guess("local-derivative", sentence, advice)
 
 
 def _one_side(block: Block) -> str:
