@@ -99,9 +99,10 @@ def _is_undecided(findings: Findings) -> bool:
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
     """Let the inputs that are right or wrong as a whole decide about their entries."""
-    evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.ask.precision)
+    evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
-    few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
+    few = has_few_digits(question) or question.noise.short.any()
+    few |= any(one.allowed > usual for one in known.values())
     rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons
     undecided = evidence.ruling.verdict == UNSURE
     kinks = (undecided & (reasons == "kink")).any(axis=1)
@@ -270,6 +271,6 @@ def _whole(
     question: Question, part: Part, squares: Sequence[float], size: float, code: int, **drawn: int
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
-    allowed, name = allowed_as_a_whole(question.ask.precision), named(question, part)
+    allowed, name = allowed_as_a_whole(question.precision), named(question, part)
     found = whole_of(squares, size, allowed=allowed, code=code, **drawn, **name)
     return replace(found, code=max(code, PASS if found.limit <= allowed / CLOSELY else UNSURE))

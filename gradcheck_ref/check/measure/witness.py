@@ -33,7 +33,7 @@ ROUNDING, STILL = 4.0, RATIO**2
 # The chance that two draws of noise are both 1000 times smaller than its standard deviation is one
 # in a million. So a line that is that quiet does not have the noise of the pilot, unless it may lie
 # in one stair of f: that is so if f hardly moves, and the noise is no more than BRANCHES of it.
-QUIETER, BRANCHES = 1e3, 1e-3
+QUIETER, BRANCHES = 1e3, 2.0**-4
 
 # A smooth f leaves less than this part of what two steps show as a jump.
 EVEN = 1e-3
