@@ -228,7 +228,7 @@ def _zero(
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, to eight digits of f over the length
-    of x. And the longest useful step must have been tried: if f has a large offset, the rounding of
+    of x, or three where f has few. And the longest useful step must have been tried: if f has a large offset, the rounding of
     f may hide a slope at short steps.
     """
     bar, here = witnesses.bar, noise.ask.here
@@ -236,7 +236,7 @@ def _zero(
     zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
     zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
     zero = zero & (np.abs(witnesses.slope) <= bar) & ~witnesses.too_long
-    zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
+    zero &= bar * units <= np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
     limits = witnesses.too_long | (witnesses.step >= scales / 10)
     far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)

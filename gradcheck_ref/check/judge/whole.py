@@ -206,7 +206,7 @@ class Group:
             self.level = larger.level * float(np.mean(self.weight**2) / np.mean(larger.weight**2))
             coarse = larger.line.rounds
         else:
-            precision = self.question.precision
+            precision = self.question.ask.precision
             dtype = precision * self.question.noise.pilots.size * self.weight
             coarse = bool(self.level > ROUNDINGS**2 * np.mean(dtype**2))
             if coarse:

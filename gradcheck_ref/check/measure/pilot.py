@@ -363,10 +363,9 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
 
     Where the misfit leaps, the change of f that slope and bend do not explain is halved: a jump
     stays, a kink shrinks. Two jumps alike are a staircase, and so is one where f stands still next
-    to x. Cost: up to 40 evaluations.
+    to x, if it is more than the slope behind it explains. Cost: up to 40 evaluations.
     """
     here, jumps = abs(float(flight.ask.here[j])), list[float]()
-    stands = not flight(steps[-3:])[:, j].any()
     slope, near = slopes[min(k + 2, len(slopes) - 1)], steps[min(k + 3, len(steps) - 1)]
     pair = steps[-2:] if k + 3 >= len(steps) else steps[k + 2 : k + 4]
     one, other = flight(pair)[:, j] / pair
@@ -376,7 +375,10 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
         before, after = flight(np.array([start, end]))[:, j]
         return abs(float(after - before - (slope + bend * (start + end)) * (end - start)))
 
-    far, halved = steps[max(k - 1, 0)], 0
+    far, halved, beyond = steps[max(k - 1, 0)], 0, math.inf
+    if not flight(steps[-3:])[:, j].any():
+        one, other = flight(np.array([far, steps[k]]))[:, j]
+        beyond = abs(float(one - other)) / (far - steps[k])
     ahead = [(steps[m], steps[m - 1]) for m in range(k, 0, -1)]  # known already
     beside = ahead[0:1], [(-steps[k], -near)], ahead[1:2], [(-far, -steps[k])], ahead[2:]
     for start, end in ((near, steps[k]), *chain(*beside)):
@@ -395,7 +397,7 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
         if jump > 1e-2 * whole and NOT_ROUNDING * eps * here < jump <= SMALL * largest:
             jumps += [abs(whole - jump)] if whole > 1.5 * jump else []  # one more in there
             alike = [one for one in jumps if _alike(one, jump)]
-            if alike or stands:
+            if alike or jump > PLATEAU * beyond * (end - start):
                 return max([jump, *alike])
             jumps.append(jump)
     return 0.0
