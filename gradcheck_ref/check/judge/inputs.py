@@ -20,6 +20,7 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     MOST,
+    SURE,
     Group,
     allowed_as_a_whole,
     decides,
@@ -46,9 +47,6 @@ CLOSELY = 4.0
 
 # The error bars of lines are long if they are more than this part of the error of the claim.
 VAGUE = 0.005
-
-# A whole is surely off by more than is allowed, if that is so without so many of its spreads.
-SURE = 3.0
 
 # At most so many refused entries are measured again.
 REFUSED = 10
@@ -249,7 +247,9 @@ def _from_lines(
     if not count or (few and not refused):
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
-    error, bend, slope = (np.where(known, one * weight, 0.0) for one in (off, bend, best.slope))
+    surely = np.sqrt(np.fmax(off**2 - best.bar**2, 0.0))
+    numbers = off, bend, best.slope, surely
+    error, bend, slope, surely = (np.where(known, one * weight, 0.0) for one in numbers)
     effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
@@ -257,11 +257,11 @@ def _from_lines(
     for group in output_groups(question):
         if not known[:, group].any():
             continue
-        sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope))
-        mean, of_bend, of_slope = (one / np.count_nonzero(known[:, group]) for one in sums)
+        sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope, surely))
+        mean, of_bend, of_slope, least = (one / np.count_nonzero(known[:, group]) for one in sums)
         size = max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
-        each = [float(one) + own for one in (mean, mean * spread, limit, proved)]
+        each = [float(one) + own for one in (least, mean * spread, limit, proved)]
         drawn = {"lines": count, "upstreams": upstreams}
         found.append(_whole(question, part, each, float(size), code, **drawn))
     return worst(found)
