@@ -254,22 +254,21 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     noise, leap = _plateaus(floor, steps, values, misfit)
     # If f stands still from some rung down, what it does first after that is a leap.
     still = np.cumprod((values == 0)[::-1], axis=0)[::-1].astype(bool)
-    leap = np.where(still[-3:].all(axis=0) & ~still[1], (~still).sum(axis=0) - 1, leap)
+    stands = still[-3:].all(axis=0) & ~still[1]
+    leap = np.where(stands, (~still).sum(axis=0) - 1, leap)
     stairs, jumps = np.zeros(here.size), leap >= 0
     affordable = flight.ask.budget.before_slopes >= HALVINGS
     if jumps.any() and flight.may_search and affordable:
         j, flight.searched = int(np.argmax(jumps)), True
         stairs[j] = _stairs(flight, steps, float(eps[j]), j, int(leap[j]), slopes[:, j])
+        # Then it is one of a few stairs in other outputs, too, if it is small.
+        first = np.abs(values[leap, np.arange(here.size)])
+        others = stands & (first <= SMALL * np.abs(here)) & (stairs[j] > 0)
+        stairs = np.fmax(stairs, np.where(others, first / 2, 0.0))
         noise = np.fmax(noise, stairs / 3)
     elif not flight.searched:
         # The leaps may be stairs or kinks, so nothing is known of f on either side of them.
         noise = np.where(jumps, np.inf, noise)
-    # Where f stands still, there are stairs, or rounding. No window that meets an edge of them is
-    # quieter than longer ones, unless f jumps by more than stairs do.
-    largest = np.fmax.reduce(np.abs(values + here), axis=0)
-    for k in range(1, len(steps) if still.any() else 0):
-        meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
-        noise[k] = np.where(meets, np.fmax(noise[k], noise[k - 1]), noise[k])
     smooth = bool((noise <= PLATEAU * floor).all())
     costs = _costs(steps, values, noise, slopes)
     return _Reading(values, quiet, noise, stairs, *costs, smooth)
