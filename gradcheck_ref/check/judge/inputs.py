@@ -20,7 +20,6 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     MOST,
-    SURE,
     Group,
     allowed_as_a_whole,
     decides,
@@ -47,6 +46,9 @@ CLOSELY = 4.0
 
 # The error bars of lines are long if they are more than this part of the error of the claim.
 VAGUE = 0.005
+
+# A whole is surely off by more than is allowed, if that is so without so many of its spreads.
+SURE = 3.0
 
 # At most so many refused entries are measured again.
 REFUSED = 10
@@ -99,7 +101,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     """Let the inputs that are right or wrong as a whole decide about their entries."""
     evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
-    few = has_few_digits(question) or question.noise.short.any()
+    few = has_few_digits(question) or bool(question.noise.short.any())
     few |= any(one.allowed > usual for one in known.values())
     rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons
     undecided = evidence.ruling.verdict == UNSURE

@@ -26,8 +26,8 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE
 # f stands still if it does at two steps that differ by this factor: at two windows.
 CLEARLY = 2.0
 
-# Where f is noisy, its rounding inside may be to 16 bits. Then it stands still on one stair, but not
-# for so much of x: two spacings of bfloat16 on each side.
+# Where f is noisy, it may round to 16 bits inside. Then it stands still on one stair, but not for so
+# much of x: two spacings of bfloat16 on each side.
 STAIR = 2.0**-6
 
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
@@ -228,8 +228,8 @@ def _zero(
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, to eight digits of f over the length
-    of x, or three where f has few. And the longest useful step must have been tried: if f has a large offset, the rounding of
-    f may hide a slope at short steps.
+    of x, or three where f has few. And the longest useful step must have been tried: if f has a
+    large offset, the rounding of f may hide a slope at short steps.
     """
     bar, here = witnesses.bar, noise.ask.here
     size = np.where(witnesses.step <= units, witnesses.size, 0.0).max(axis=0)

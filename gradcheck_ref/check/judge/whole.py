@@ -93,9 +93,6 @@ STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 # one residual, squared.
 ALIKE = 2.0
 
-# An error is surely larger than its square less so many spreads.
-SURE = 3.0
-
 # f has a kink at x if that explains such a part of the square of an error.
 KINKED = 1 / 10
 
@@ -496,12 +493,13 @@ def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
     """Return a result from the squares of lengths, for a gradient of this size, squared.
 
     These are the error, the error with its spread, its limit, and what is proved. The spread is one
-    of squares. The error itself may also be less by twice as many lengths, the closer to 0 it is.
+    of squares, so near 0 it reaches farther down than up: an error of two spreads may be none.
     """
     error, more, limit, proved = (ratio_of(one, size) for one in squares)
-    least = math.sqrt(max(0.0, error**2 - SURE * (more**2 - error**2)))
-    less = min(error, (more**2 - error**2) / (error + least)) if error and more < math.inf else 0.0
-    return Whole(error, max(more - error, less), limit, proved, **others)
+    above = more - error
+    spread = above * (more + error)
+    less = spread / (error + math.sqrt(max(0.0, error**2 - 2 * spread))) if error else 0.0
+    return Whole(error, max(above, min(error, less)), limit, proved, **others)
 
 
 def worst(found: Sequence[Whole]) -> Whole:
