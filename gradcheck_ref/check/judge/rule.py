@@ -26,10 +26,6 @@ from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE
 # f stands still if it does at two steps that differ by this factor: at two windows.
 CLEARLY = 2.0
 
-# Where f is noisy, it may round to 16 bits inside. Then it stands still on one stair, but not for so
-# much of x: two spacings of bfloat16 on each side.
-STAIR = 2.0**-6
-
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
@@ -199,8 +195,9 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
-    of f allows; and if it is noisy, longer than a stair of 16 bits. An f with few digits does not
-    count: it may be flat only because its values are rounded.
+    of f allows; and if it is noisy, longer than a stair of 16 bits inside f, of which x has more
+    than BEYOND. An f with few digits does not count: it may be flat only because its values are
+    rounded.
     """
     still = witnesses.state == State.FLAT
     moves = np.where(~still & (witnesses.state < State.NOTHING), witnesses.step, np.inf)
@@ -208,7 +205,7 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     reach = np.minimum(units / 4, leaves(witnesses) / CLEARLY**3)
-    reach = np.where(noise.changed, STAIR * units * (noise.level > noise.quiet), reach)
+    reach = np.where(noise.changed, (noise.level > noise.quiet) * units / BEYOND, reach)
     # Nor one so small that its dtype has few digits there.
     size = witnesses.size.max(axis=(0, 1))
     rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))

@@ -146,6 +146,7 @@ def _rounds(together: Together) -> tuple[list[Evidence], Array | None]:
         unconfirmed = together.unconfirmed()
         if not _deserve_a_round(together, unconfirmed.size):
             few = WITNESSES_EACH * unconfirmed.size <= together.question.affordable
+            few |= len(together.question.ask.inputs.parts) == 1  # lines over it are all there are
             return (agreeing, unconfirmed) if few or together.borne_out() else ([], None)
         together.narrow(unconfirmed)
     return agreeing, None
