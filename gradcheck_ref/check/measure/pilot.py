@@ -269,8 +269,8 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     elif not flight.searched:
         # The leaps may be stairs or kinks, so nothing is known of f on either side of them.
         noise = np.where(jumps, np.inf, noise)
-    # No window that meets an edge of where f stands still is quieter than longer ones, unless f jumps
-    # by more than stairs do.
+    # No window that meets an edge of where f stands still is quieter than longer ones, unless f
+    # jumps by more than stairs do.
     largest = np.fmax.reduce(np.abs(values + here), axis=0)
     for k in range(1, len(steps) if still.any() else 0):
         meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
