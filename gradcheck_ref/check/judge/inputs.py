@@ -44,9 +44,6 @@ HIDES_IN_STAIRS = *HIDES, "kink", "stairs"
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed.
 CLOSELY = 4.0
 
-# The error bars of lines are long if they are more than this part of the error of the claim.
-VAGUE = 0.005
-
 # A whole is surely off by more than is allowed, if that is so without so many of its spreads.
 SURE = 3.0
 
@@ -72,12 +69,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if not (deciding and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
-        few, parts = has_few_digits(question), [*question.ask.inputs.parts.values()]
-        open_ = [
-            number
-            for number, one in known.items()
-            if few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number]))
-        ]
+        few = has_few_digits(question)
+        open_ = [number for number, one in known.items() if few or one.code == UNSURE]
         judged, seen = judge_inputs(question, open_)
         where = findings.regions or tuple(zero_regions(question, seen))
         findings = findings._replace(looks=seen, regions=where)
@@ -175,16 +168,6 @@ def _lines_over(findings: Findings, part: Part) -> Over | None:
         if own.ruling.refused[mine].any():
             return Over(own, mine, True)
     return Over(rest, slice(None), False) if rest else None
-
-
-@QUIETLY
-def _is_vague(over: Over | None) -> bool:
-    """Whether lines refuse an input with error bars so long that no repair can be judged."""
-    if not (over and over.refused):
-        return False
-    lines, mine, _ = over
-    sharp = lines.best.bar[mine] <= VAGUE * np.abs(lines.residual[mine])
-    return bool(np.mean(sharp) < 1 / 2)
 
 
 def _weight(question: Question, evidence: Evidence, units: Any = 1.0) -> Array:
