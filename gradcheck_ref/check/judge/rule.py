@@ -29,6 +29,9 @@ CLEARLY = 2.0
 # Truncation is an estimate, not a bound: the bars of two witnesses of a kink may just not overlap.
 TOUCHING = 1.25
 
+# Slopes at shorter steps are other ones if they are TEN times larger than one and its bar.
+TEN = 10.0
+
 # Steps longer than this many times the size of x measure a different part of f.
 BEYOND = 32.0
 
@@ -176,7 +179,9 @@ def _agreed(
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)
         contradicted |= found & other_side
-        found &= ~(other_side | (closer & (between > bars)).any(axis=0))
+        # Or f moves more at a shorter step than such a slope and its noise explain.
+        moves = witnesses.steepest > TEN * (np.abs(theirs) + width + witnesses.rounding)
+        found &= ~(other_side | (closer & ((between > bars) | moves)).any(axis=0))
         chosen = np.where(found & ~fails, sharper, chosen)
         fails |= found
     # If other steps agree with the claims along more lines than fail, slopes depend on the step,
