@@ -44,6 +44,9 @@ HIDES_IN_STAIRS = *HIDES, "kink", "stairs"
 # Lines that were not measured for it decide if the limit is at most this part of what is allowed.
 CLOSELY = 4.0
 
+# The error bars of lines are long if they are more than this part of the error of the claim.
+VAGUE = 0.005
+
 # A whole is surely off by more than is allowed, if that is so without so many of its spreads.
 SURE = 3.0
 
@@ -69,8 +72,12 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     if not (deciding and (wrong or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
-        few = has_few_digits(question)
-        open_ = [number for number, one in known.items() if few or one.code == UNSURE]
+        few, parts = has_few_digits(question), [*question.ask.inputs.parts.values()]
+        open_ = [
+            number
+            for number, one in known.items()
+            if few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number]))
+        ]
         judged, seen = judge_inputs(question, open_)
         where = findings.regions or tuple(zero_regions(question, seen))
         findings = findings._replace(looks=seen, regions=where)
@@ -170,6 +177,16 @@ def _lines_over(findings: Findings, part: Part) -> Over | None:
     return Over(rest, slice(None), False) if rest else None
 
 
+@QUIETLY
+def _is_vague(over: Over | None) -> bool:
+    """Whether lines refuse an input with error bars so long that no repair can be judged."""
+    if not (over and over.refused):
+        return False
+    lines, mine, _ = over
+    sharp = lines.best.bar[mine] <= VAGUE * np.abs(lines.residual[mine])
+    return bool(np.mean(sharp) < 1 / 2)
+
+
 def _weight(question: Question, evidence: Evidence, units: Any = 1.0) -> Array:
     """Return the weight of each output; combinations of outputs are weighted already."""
     if question.ask.combines or evidence.claimed.shape[1] == 1:
@@ -232,9 +249,8 @@ def _from_lines(
     if not count or (few and not refused):
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
-    surely = np.sqrt(np.fmax(off**2 - best.bar**2, 0.0))
-    numbers = off, bend, best.slope, surely
-    error, bend, slope, surely = (np.where(known, one * weight, 0.0) for one in numbers)
+    error, bend, slope = (np.where(known, one * weight, 0.0) for one in (off, bend, best.slope))
+    surely = np.sqrt(np.fmax(error**2 - (best.bar * weight) ** 2, 0.0))
     effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2

@@ -496,10 +496,9 @@ def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
     of squares, so near 0 it reaches farther down than up: an error of two spreads may be none.
     """
     error, more, limit, proved = (ratio_of(one, size) for one in squares)
-    above = more - error
-    spread = above * (more + error)
+    spread = more**2 - error**2
     less = spread / (error + math.sqrt(max(0.0, error**2 - 2 * spread))) if error else 0.0
-    return Whole(error, max(above, min(error, less)), limit, proved, **others)
+    return Whole(error, max(more - error, min(error, less)), limit, proved, **others)
 
 
 def worst(found: Sequence[Whole]) -> Whole:

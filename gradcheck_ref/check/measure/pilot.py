@@ -86,10 +86,6 @@ class Pilots(NamedTuple):
         at = np.minimum(np.maximum(starts // WIDE + HIGHEST, 0), HIGHEST + LOWEST)
         return np.asarray(self.noise[rows, at])
 
-    def with_stairs(self, stairs: Array) -> "Pilots":
-        """Return the same where f is known to have stairs: nowhere is less noise than theirs."""
-        return self._replace(stairs=stairs, noise=np.fmax(self.noise, stairs / 3))
-
     @property
     def loudest(self) -> Array:
         """The noise where the pilots look first, of the loudest one that knows it, by output."""
