@@ -85,7 +85,8 @@ def _still(evidence: Evidence) -> Iterator[Part]:
     Cost: 1 evaluation for each.
     """
     question, state = evidence.question, evidence.witnesses.state
-    ask, fails = question.ask, _fails(evidence)
+    ask, fails = question.ask, evidence.ruling.verdict == FAIL
+    fails &= np.isfinite(evidence.claimed)
     still, no_slope = state == State.FLAT, state > State.ROUGH
     unmoved = still.any(axis=0) & (still | no_slope).all(axis=0)
     for part in ask.inputs.parts.values():
@@ -102,8 +103,3 @@ def _ignored(evidence: Evidence, still: Sequence[Part]) -> Array:
     """Return which claims are about inputs that never change f."""
     mine = [part.holds(evidence.rows) for part in still]
     return np.asarray(np.any([np.zeros(len(evidence.rows), bool), *mine], axis=0)[:, None])
-
-
-def _fails(evidence: Evidence) -> Array:
-    """Return where a finite claim fails."""
-    return np.asarray((evidence.ruling.verdict == FAIL) & np.isfinite(evidence.claimed))

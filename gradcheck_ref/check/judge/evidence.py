@@ -185,10 +185,6 @@ class Evidence:
                 found = replace(found, witnesses=read(table, noise))  # more is known of the noise
         return found
 
-    def looked_at(self, starts: Array | int) -> "Evidence":
-        """Look through the windows that start at these rungs."""
-        return self.looked(self.table.window(starts))
-
     def kink_at_x(self) -> Array:
         """Which lines have a kink that is at x, as windows of very different lengths show it."""
         jump, start = self.witnesses.jump, self.witnesses.start

@@ -99,9 +99,10 @@ def _is_undecided(findings: Findings) -> bool:
 
 def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
     """Let the inputs that are right or wrong as a whole decide about their entries."""
-    evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.ask.precision)
+    evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
-    few = has_few_digits(question) or any(one.allowed > usual for one in known.values())
+    few = has_few_digits(question) or bool(question.noise.short.any())
+    few |= any(one.allowed > usual for one in known.values())
     rows, reasons = question.ask.inputs.numbers_of(evidence.rows), evidence.reasons
     undecided = evidence.ruling.verdict == UNSURE
     kinks = (undecided & (reasons == "kink")).any(axis=1)
@@ -249,6 +250,7 @@ def _from_lines(
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
     error, bend, slope = (np.where(known, one * weight, 0.0) for one in (off, bend, best.slope))
+    surely = np.sqrt(np.fmax(error**2 - (best.bar * weight) ** 2, 0.0))
     effects = effects * weight**2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
@@ -256,11 +258,11 @@ def _from_lines(
     for group in output_groups(question):
         if not known[:, group].any():
             continue
-        sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope))
-        mean, of_bend, of_slope = (one / np.count_nonzero(known[:, group]) for one in sums)
+        sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope, surely))
+        mean, of_bend, of_slope, least = (one / np.count_nonzero(known[:, group]) for one in sums)
         size = max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
-        each = [float(one) + own for one in (mean, mean * spread, limit, proved)]
+        each = [float(one) + own for one in (least, mean * spread, limit, proved)]
         drawn = {"lines": count, "upstreams": upstreams}
         found.append(_whole(question, part, each, float(size), code, **drawn))
     return worst(found)
@@ -270,6 +272,6 @@ def _whole(
     question: Question, part: Part, squares: Sequence[float], size: float, code: int, **drawn: int
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
-    allowed, name = allowed_as_a_whole(question.ask.precision), named(question, part)
+    allowed, name = allowed_as_a_whole(question.precision), named(question, part)
     found = whole_of(squares, size, allowed=allowed, code=code, **drawn, **name)
     return replace(found, code=max(code, PASS if found.limit <= allowed / CLOSELY else UNSURE))

@@ -82,7 +82,8 @@ def halve(together: Together, lines: Evidence) -> Array:
     start = int(lines.best.start[k, column])
     first, second = line.halves()
     while first.start < first.stop and together.question.affordable:
-        found = together.along([first]).looked_at(start)
+        found = together.along([first])
+        found = found.looked(found.table.window(start))
         ours = float(found.residual[0, column])
         if not np.isfinite(ours):
             break

@@ -37,6 +37,11 @@ class Question:
         return self.ask.inputs.size
 
     @property
+    def precision(self) -> float:
+        """The precision of f: that of its dtypes, or of a shorter one that all its values fit."""
+        return max(self.ask.precision, float(self.noise.eps.max(initial=0.0)))
+
+    @property
     def affordable(self) -> int:
         """How many witnesses the remaining evaluations allow."""
         return self.ask.budget.times(EACH)

@@ -195,7 +195,8 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
-    of f allows. An f with few digits does not count: it may be flat only because its values are
+    of f allows; and if it is noisy, longer than a stair of 16 bits inside f, of which x has more
+    than BEYOND. An f with few digits does not count: it may be flat only because its values are
     rounded.
     """
     still = witnesses.state == State.FLAT
@@ -204,7 +205,7 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     reach = np.minimum(units / 4, leaves(witnesses) / CLEARLY**3)
-    reach = np.where(noise.changed, 0.0, reach)
+    reach = np.where(noise.changed, (noise.level > noise.quiet) * units / BEYOND, reach)
     # Nor one so small that its dtype has few digits there.
     size = witnesses.size.max(axis=(0, 1))
     rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))
@@ -224,15 +225,15 @@ def _zero(
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
     The bar must be short enough to show a slope that matters, to eight digits of f over the length
-    of x. And the longest useful step must have been tried: if f has a large offset, the rounding of
-    f may hide a slope at short steps.
+    of x, or three where f has few. And the longest useful step must have been tried: if f has a
+    large offset, the rounding of f may hide a slope at short steps.
     """
     bar, here = witnesses.bar, noise.ask.here
     size = np.where(witnesses.step <= units, witnesses.size, 0.0).max(axis=0)
     zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
     zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
     zero = zero & (np.abs(witnesses.slope) <= bar) & ~witnesses.too_long
-    zero &= bar * units <= np.fmin(rtol, 1e8 * noise.eps) * size
+    zero &= bar * units <= np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x.
     limits = witnesses.too_long | (witnesses.step >= scales / 10)
     far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)

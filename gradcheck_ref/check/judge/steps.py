@@ -34,9 +34,6 @@ NEARLY = 32.0
 # there are; in any order of the last three, and one more.
 LOOKS = 5
 
-# A pilot reaches a length of 1 from no smaller unit than this.
-TOO_SMALL = RATIO**-HIGHEST
-
 # A jump of the slope that is less than this part of it may be a bend.
 BENT = 1e-3
 
@@ -113,16 +110,13 @@ def looked_first(evidence: Evidence) -> Evidence:
     question, table = evidence.question, evidence.table
     pilots, inputs = question.noise.pilots, question.ask.inputs
     first = pilots.first[evidence.pilots]
-    wanted = table.window(first)
-    if (first < 0).any():
-        wanted |= table.window(np.maximum(first, 0))
+    wanted = table.window(first) | table.window(np.maximum(first, 0))
     if all(line.seed is None for line in evidence.lines):
         own = inputs.units_at(evidence.rows)
-        own = np.where(evidence.units < TOO_SMALL, 1.0, own)
+        own = np.where(evidence.units < RATIO**-HIGHEST, 1.0, own)  # no pilot goes farther than 1
         longer = np.log(evidence.units / own) / math.log(RATIO)
         longer = np.where(np.abs(longer) > 1.6, np.rint(longer), 0.0).astype(int)
-        if longer.any():
-            wanted |= table.window(first + WIDE * longer)
+        wanted |= table.window(first + WIDE * longer)
     return evidence.looked(wanted)
 
 

@@ -137,14 +137,17 @@ def _by_wholes(question: Question, known: dict[int, Whole], looks: dict[int, Loo
 def _rounds(together: Together) -> tuple[list[Evidence], Array | None]:
     """Measure rounds of lines over the entries that are still unconfirmed, as long as they agree.
 
-    Returns the lines, and what is left unconfirmed; None if the last ones disagree.
+    Returns the lines, and what is left unconfirmed; None if the last ones disagree, or leave too
+    much to the slopes along the pilots, which do.
     """
     agreeing = list[Evidence]()
     while _agree(together):
         agreeing.append(together.evidence)
         unconfirmed = together.unconfirmed()
         if not _deserve_a_round(together, unconfirmed.size):
-            return agreeing, unconfirmed
+            few = WITNESSES_EACH * unconfirmed.size <= together.question.affordable
+            few |= len(together.question.ask.inputs.parts) == 1  # lines over it are all there are
+            return (agreeing, unconfirmed) if few or together.borne_out() else ([], None)
         together.narrow(unconfirmed)
     return agreeing, None
 

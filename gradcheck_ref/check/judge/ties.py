@@ -133,7 +133,7 @@ def _compare(whole: Evidence, first: Array, needed: Array) -> Parts:
             continue
         nothing = np.zeros((len(lines), whole.claimed.shape[1]))
         parts = along(question, lines, nothing, lambda *_, least=nothing: least)
-        parts = parts.looked_at(int(whole.best.start[k].max()))
+        parts = parts.looked(parts.table.window(int(whole.best.start[k].max())))
         for kind, values in zip(found, _sums(parts), strict=True):
             kind[k] = values
     return found
@@ -166,7 +166,8 @@ def _divided(line: Line, first: Array) -> list[Line]:
 def _sums(divided: Evidence) -> Parts:
     """Compare the slopes along each divided line with the sums of those along its two halves."""
     count, at, question = len(divided.lines), divided.best, divided.question
-    turn = np.sign(divided.table.nearest().sum(axis=1) - 2 * question.ask.here)
+    nearest = divided.table.values[divided.table.where.max(axis=1)]  # (lines, sides, outputs)
+    turn = np.sign(nearest.sum(axis=1) - 2 * question.ask.here)
 
     def both(values: Array) -> tuple[Array, Array]:
         """Return the values of the divided lines, and the sums over their halves."""

@@ -226,8 +226,7 @@ class Together:
             at, claimed = worst(self.evidence), self.evidence.claimed
             against = float(claimed[at]), float(best.slope[at]), float(best.bar[at])
         reached, by_lines = self.within(), allowed_by_lines(question.ask.precision)
-        typical = np.where(self._borne_out(), self.typical, 0.0)
-        share = np.where(reached == 0, 0.0, reached / typical)
+        share = np.where(reached == 0, 0.0, reached / self.typical)
         within = float(np.where(np.isfinite(share), share, np.inf).max(initial=0.0))
         passes = vouched >= entries or (within <= by_lines and not demanded)
         passes &= (lines >= FEWEST_LINES or not entries) and against is None
@@ -257,16 +256,15 @@ class Together:
         )
 
     @QUIETLY
-    def _borne_out(self) -> Array:
-        """Return for which outputs the slopes along the pilots bear out the claims for each input.
+    def borne_out(self) -> bool:
+        """Return whether the slopes along the pilots bear out the claims for each input.
 
         Else an input may be forgotten whose effect is small beside that of another one, and what is
         typical of the claims says nothing about it.
         """
         pilots = self.question.noise.pilots
         off = np.abs(self.along(pilots.lines).claimed - pilots.slope)
-        room = FAIL_BARS * pilots.doubt + BORNE_OUT * np.abs(pilots.slope)
-        return np.asarray(~(off > room).any(axis=0))
+        return not (off > FAIL_BARS * pilots.doubt + BORNE_OUT * np.abs(pilots.slope)).any()
 
     # --- the entries ------------------------------------------------------------------------------
 

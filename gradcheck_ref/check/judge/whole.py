@@ -265,7 +265,7 @@ class Group:
 
     def _last(self, larger: "Group") -> int:
         """Return the last rung where noise leaves room to judge an effect, squared."""
-        room = (allowed_as_a_whole(self.question.ask.precision) / HIDDEN) ** 2 * self.effect
+        room = (allowed_as_a_whole(self.question.precision) / HIDDEN) ** 2 * self.effect
         noise = larger.level / float(np.mean(larger.weight**2))
         square = max(Z * noise / math.sqrt(MANY * self.weight.size) / room, SHORT**2)
         most = min(RUNGS[-1], max(rung_at(self.inputs.eps), FEWEST_RUNGS))
@@ -337,7 +337,7 @@ class Group:
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
         noise = math.sqrt(self.level / found.size) if found.size > 0 else 0.0
-        return allowed_as_a_whole(self.question.ask.precision, self.line.rounds * noise)
+        return allowed_as_a_whole(self.question.precision, self.line.rounds * noise)
 
     def _allowed(self, found: Square, size: float, lines: int) -> float:
         """Return the square that is allowed for an input of this size, squared.
@@ -363,7 +363,7 @@ class Group:
     @cached_property
     def own_rounding(self) -> float:
         """How far rounding may bend the claims, but no more than is allowed in their own digits."""
-        most = allowed_as_a_whole(max(self.question.ask.precision, self.stored))
+        most = allowed_as_a_whole(max(self.question.precision, self.stored))
         return min(HIDDEN * float(self.question.rounding_of_claims[self.numbers].max()), most)
 
     @QUIETLY
@@ -413,7 +413,7 @@ class Group:
         In float64, f may be meant to have stairs. In short dtypes stairs are rounding, unless they
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
-        if self.question.ask.precision > SHORT:
+        if self.question.precision > SHORT:
             steps = steps_at(max(self.first, RUNGS[0]) + np.arange(1, 3))
             level = max(self.level, 2 * found.noise / float(np.sum(IN_PAIRS / steps**2)))
             high = level > STAIRCASE**2 * found.size
@@ -492,10 +492,13 @@ class Group:
 def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
     """Return a result from the squares of lengths, for a gradient of this size, squared.
 
-    These are the error, the error with its spread, its limit, and what is proved.
+    These are the error, the error with its spread, its limit, and what is proved. The spread is one
+    of squares, so near 0 it reaches farther down than up: an error of two spreads may be none.
     """
     error, more, limit, proved = (ratio_of(one, size) for one in squares)
-    return Whole(error, more - error, limit, proved, **others)
+    spread = more**2 - error**2
+    less = spread / (error + math.sqrt(max(0.0, error**2 - 2 * spread))) if error else 0.0
+    return Whole(error, max(more - error, min(error, less)), limit, proved, **others)
 
 
 def worst(found: Sequence[Whole]) -> Whole:
@@ -511,13 +514,10 @@ def ratio_of(square: float, size: float) -> float:
 
 
 def has_few_digits(question: Question) -> bool:
-    """Whether f has 16 bits, or fewer digits than its dtype, as far as its noise shows."""
+    """Whether f has 16 bits, or fewer digits than float32 or its dtype, as its noise shows."""
     noise = question.noise
-    if question.ask.precision >= SIXTEEN_BITS:
-        return True
     noisy = (noise.level > noise.quiet) & ~noise.random
-    fewer = noise.eps > np.fmax(noise.ask.inputs.eps, noise.ask.outputs.eps.max(initial=0.0))
-    return bool((noisy | fewer | (noise.stairs > 0)).any())
+    return bool((noisy | (noise.eps >= SIXTEEN_BITS) | (noise.stairs > 0)).any())
 
 
 def decides(question: Question) -> bool:
@@ -528,7 +528,7 @@ def decides(question: Question) -> bool:
     if question.ask.budget.limited and question.ask.budget.left < LEAST:
         return False
     few = (noise.stairs > 0) | noise.rounded
-    return bool(question.ask.precision > SHORT or few.any())
+    return bool(question.precision > SHORT or few.any())
 
 
 def rounded_claims(question: Question, wholes: Sequence[Whole]) -> dict[str, float]:
@@ -536,7 +536,7 @@ def rounded_claims(question: Question, wholes: Sequence[Whole]) -> dict[str, flo
 
     That is measured only for claims that are nearly right.
     """
-    precision, names = question.ask.precision, [p.name for p in question.ask.inputs.parts.values()]
+    precision, names = question.precision, [p.name for p in question.ask.inputs.parts.values()]
     most = allowed_as_a_whole(precision)
     nearly = {one.name for one in wholes if most / TIGHTER < one.error < most}
     if not nearly:

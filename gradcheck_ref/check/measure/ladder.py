@@ -90,10 +90,6 @@ class Table:
         """How many rungs of each line were asked."""
         return np.asarray((self.where >= 0).sum(axis=1))
 
-    def nearest(self) -> Array:
-        """Return the values of f at the shortest step of each line, (lines, sides, outputs)."""
-        return np.asarray(self.values[self.where.max(axis=1)])
-
     def window(self, starts: Array | int, stride: int = WIDE, count: int = 3) -> Array:
         """Mark some rungs of each line, from a first one on, (lines, rungs).
 

@@ -172,7 +172,8 @@ class Noise:
         stairs = np.where(self.stairs > 0, 0.0, stairs_along(table, self.eps))
         if not stairs.any():
             return False
-        self.pilots = self.pilots.with_stairs(np.fmax(self.stairs, stairs))
+        noise = np.fmax(self.pilots.noise, stairs / 3)  # nowhere is less
+        self.pilots = self.pilots._replace(stairs=np.fmax(self.stairs, stairs), noise=noise)
         return True
 
     def ask_again(self) -> bool:

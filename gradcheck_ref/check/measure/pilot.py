@@ -52,7 +52,7 @@ STEADY = 1.3
 MOST_HALVED, HALVINGS = 3, 40
 
 # Stairs are more than so many roundings, and at most this part of the largest |f|.
-NOT_ROUNDING, SMALL = 100.0, 1e-2
+NOT_ROUNDING, SMALL = 100.0, 2.0**-5
 
 # If the cheapest window costs more than this part of the slope, the pilot saw no slope.
 SEEN = 0.1
@@ -85,10 +85,6 @@ class Pilots(NamedTuple):
         """Return the noise of windows that start at these rungs, for lines with these rows."""
         at = np.minimum(np.maximum(starts // WIDE + HIGHEST, 0), HIGHEST + LOWEST)
         return np.asarray(self.noise[rows, at])
-
-    def with_stairs(self, stairs: Array) -> "Pilots":
-        """Return the same where f is known to have stairs: nowhere is less noise than theirs."""
-        return self._replace(stairs=stairs, noise=np.fmax(self.noise, stairs / 3))
 
     @property
     def loudest(self) -> Array:
@@ -252,26 +248,26 @@ def _read(eps: Array, steps: Array, flight: _Flight) -> _Reading:
     shortest = np.abs(misfit[-1]) * steps[-1] / IN_SLOPE
     quiet = bool((shortest <= PLATEAU * floor).all())
     noise, leap = _plateaus(floor, steps, values, misfit)
+    # If f stands still from some rung down, what it does first after that is a leap.
+    still = np.cumprod((values == 0)[::-1], axis=0)[::-1].astype(bool)
+    stands = still[-3:].all(axis=0) & ~still[1]
+    leap = np.where(stands, (~still).sum(axis=0) - 1, leap)
     stairs, jumps = np.zeros(here.size), leap >= 0
     affordable = flight.ask.budget.before_slopes >= HALVINGS
     if jumps.any() and flight.may_search and affordable:
         j, flight.searched = int(np.argmax(jumps)), True
         stairs[j] = _stairs(flight, steps, float(eps[j]), j, int(leap[j]), slopes[:, j])
+        # Then it is one of a few stairs in other outputs, too, if it is small.
+        first = np.abs(values[leap, np.arange(here.size)])
+        others = stands & (first <= SMALL * np.abs(here)) & (stairs[j] > 0)
+        stairs = np.fmax(stairs, np.where(others, first / 2, 0.0))
         noise = np.fmax(noise, stairs / 3)
     elif not flight.searched:
         # The leaps may be stairs or kinks, so nothing is known of f on either side of them.
         noise = np.where(jumps, np.inf, noise)
-    # From these rungs down f stands still: there are stairs, or rounding. No window that meets an
-    # edge of them is quieter than longer ones, unless f jumps by more than stairs do.
-    still = np.cumprod((values == 0)[::-1], axis=0)[::-1].astype(bool)
+    # No window that meets an edge of where f stands still is quieter than longer ones, unless f
+    # jumps by more than stairs do.
     largest = np.fmax.reduce(np.abs(values + here), axis=0)
-    # The first move after that is a stair, if it is small and f does not grow much faster than a
-    # line from there on: noise at all longer steps. It may be two stairs, of which each has 0.29.
-    for j in np.flatnonzero(still[-3:].all(axis=0) & ~still[1]).tolist():
-        moves = np.abs(values[: np.flatnonzero(~still[:, j])[-1] + 1, j])
-        rounding = NOT_ROUNDING * eps[j] * largest[j]
-        if rounding < moves[-1] <= SMALL * largest[j] and moves[-2] <= PLATEAU * moves[-1]:
-            noise[: len(moves), j] = np.fmax(noise[: len(moves), j], moves[-1] / 6)
     for k in range(1, len(steps) if still.any() else 0):
         meets = still[min(k + 3, len(steps) - 1)] & (noise[k - 1] <= SMALL * largest)
         noise[k] = np.where(meets, np.fmax(noise[k], noise[k - 1]), noise[k])
@@ -367,7 +363,8 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
     """Return the size of the stairs of an output, or 0.
 
     Where the misfit leaps, the change of f that slope and bend do not explain is halved: a jump
-    stays, a kink shrinks. Two jumps alike are a staircase. Cost: up to 40 evaluations.
+    stays, a kink shrinks. Two jumps alike are a staircase, and so is one where f stands still next
+    to x, if it is more than the slope behind it explains. Cost: up to 40 evaluations.
     """
     here, jumps = abs(float(flight.ask.here[j])), list[float]()
     slope, near = slopes[min(k + 2, len(slopes) - 1)], steps[min(k + 3, len(steps) - 1)]
@@ -379,7 +376,10 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
         before, after = flight(np.array([start, end]))[:, j]
         return abs(float(after - before - (slope + bend * (start + end)) * (end - start)))
 
-    far, halved = steps[max(k - 1, 0)], 0
+    far, halved, beyond = steps[max(k - 1, 0)], 0, math.inf
+    if not flight(steps[-3:])[:, j].any():
+        one, other = flight(np.array([far, steps[k]]))[:, j]
+        beyond = abs(float(one - other)) / (far - steps[k])
     ahead = [(steps[m], steps[m - 1]) for m in range(k, 0, -1)]  # known already
     beside = ahead[0:1], [(-steps[k], -near)], ahead[1:2], [(-far, -steps[k])], ahead[2:]
     for start, end in ((near, steps[k]), *chain(*beside)):
@@ -397,8 +397,9 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
         largest = max(abs(float(value[j])) + here for value in flight.seen.values())
         if jump > 1e-2 * whole and NOT_ROUNDING * eps * here < jump <= SMALL * largest:
             jumps += [abs(whole - jump)] if whole > 1.5 * jump else []  # one more in there
-            if alike := [one for one in jumps if _alike(one, jump)]:
-                return max(jump, *alike)
+            alike = [one for one in jumps if _alike(one, jump)]
+            if alike or jump > PLATEAU * beyond * (end - start):
+                return max([jump, *alike])
             jumps.append(jump)
     return 0.0
 

@@ -9,9 +9,6 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ladder import WIDE, Table
 
-# The steps are no longer than 0.085 units, so that the third derivative hardly matters.
-NEAR = WIDE
-
 # So many leaps must be multiples of the least one, within this part of it; the others are none.
 LEAPS, EXACT, NONE = 5, 1e-3, 1e-2
 
@@ -35,7 +32,8 @@ def stairs_along(table: Table, eps: Array) -> Array:
     (behind, ahead), (one, other) = (both[closest].swapaxes(0, 1) for both in (moves, places))
     slope, bend = (ahead - behind) / (other - one), (ahead + behind) / (other**2 + one**2)
     left = moves - slope[:, None] * places - bend[:, None] * places**2
-    left = np.abs(left[rung + table.top >= NEAR]).reshape(-1, here.size)
+    # Steps of at most 0.085 units, so that the third derivative hardly matters.
+    left = np.abs(left[rung + table.top >= WIDE]).reshape(-1, here.size)
     size = np.abs(here)
     return np.array([_step(*one) for one in zip(left.T, eps * size, size, strict=True)])
 

@@ -353,6 +353,74 @@ FIVE = np.random.default_rng(5).normal(size=5)
 FORTY = np.random.default_rng(0).normal(size=(2, 40)).astype(np.float32)
 
 
+def softplus_squared(x, W):
+    return float(np.sum(np.float32(np.logaddexp(0, W @ x)) ** 2))
+
+
+def of_softplus_squared(x, W, inner=lambda z: 1 / (1 + np.exp(-z))):
+    z = W @ x
+    by_z = 2 * np.logaddexp(0, z) * inner(z)
+    return W.T @ by_z, np.outer(by_z, x)
+
+
+def of_one_number(seed):
+    """Return a layer of eight numbers in bfloat16 of one in float64, which stands still near it."""
+    rng, cast = np.random.default_rng(seed), PRECISIONS["bfloat16"]
+    a, b, v = rng.normal(size=(3, 8))
+    x = rng.normal(size=4)[-2]
+    return Row(f"one number, with bfloat16 inside, {seed}",
+               lambda x: float(np.sum(v * cast(np.tanh(cast(cast(a) * cast(x) + cast(b)))))),
+               x, lambda x: np.sum(v * a * (1 - np.tanh(a * x + b) ** 2)),
+               edits="zero", want="pass unsure", hides="unsure fail", not_as="x 2^-17")  # fmt: skip
+
+
+def of_two_few(seed, **promised):
+    """Return a loss of six numbers and three parameters, with bfloat16 inside."""
+    rng, cast = np.random.default_rng(seed), PRECISIONS["bfloat16"]
+    x, p = (cast(rng.uniform(*ends, size=n)) for ends, n in (((0.5, 2), 6), ((0.3, 1.5), 3)))
+    w = np.float32(rng.normal(size=6))
+
+    def f(x, p):
+        p = cast(p)
+        return np.float32(np.sum(w * cast(np.tanh(cast(cast(p[0] * cast(x)) + p[1]))) * p[2]))
+
+    def right(x, p):
+        x, p = np.float64(x), np.float64(p)
+        y = np.tanh(p[0] * x + p[1])
+        by_z = w * (1 - y**2) * p[2]
+        by_p = np.sum(by_z * x), np.sum(by_z), np.sum(w * y)
+        return np.float32(p[0] * by_z), np.float32(by_p)
+
+    return Row(f"few entries, with bfloat16 inside, {seed}", f, (x, p), right, **promised)
+
+
+def beside_nothing(seed):
+    """Return a loss in float16 of inputs in float64, most of which do nothing."""
+    rng = np.random.default_rng(seed)
+    X, w, b = rng.normal(size=(16, 8)), rng.normal(size=(8, 6)) / 3, rng.normal(size=120)
+    y = rng.normal(size=(16, 6))
+    by_z = lambda z: 2 * (z - y) * (1 - z**2) / z.size  # noqa: E731
+    return Row(f"a loss in float16 beside 0 of 120 entries, {seed}",
+               lambda w, b: float(np.float16(np.mean((np.tanh(X @ w) - y) ** 2) + 0 * b.sum())),
+               (w, b), lambda w, b: (X.T @ by_z(np.tanh(X @ w)), 0 * b),
+               edits="doubled, zero", want="pass unsure")  # fmt: skip
+
+
+def far_from_zero(seed):
+    """Return a hinge on 1000, in float16, of which few values are left."""
+    rng = np.random.default_rng(seed)
+    X, w = rng.normal(size=(10, 20)), rng.normal(size=20) / 20**0.5
+    y = rng.integers(0, 2, 10) * 2 - 1
+
+    def right(w):
+        z = np.tanh(X @ w)
+        return -3 * (X * (y * (1 - y * z > 0) * (1 - z**2))[:, None]).mean(axis=0)
+
+    return Row(f"a hinge on 1000 in float16, {seed}",
+               lambda w: np.float16(1e3 + 3 * np.mean(np.maximum(0, 1 - y * np.tanh(X @ w)))),
+               w, right, edits="zero", want="pass unsure", hides="unsure fail")  # fmt: skip
+
+
 def logs(x):
     inside = (x > 0).all()
     return cast("bfloat16", np.sum(LOG_WEIGHTS * np.log(x))) if inside else np.float32(np.nan)
@@ -497,6 +565,14 @@ ROWS = [
         hides=HIDDEN["hides"] | dict.fromkeys(("doubled", "zero", "rolled"), "unsure fail")),
     Row("sines at a point in float32", sines, np.float32(FIVE), np.cos),
     Row("sines at a point in float16", sines, np.float16(FIVE), np.cos, **HIDDEN),
+    Row("a softplus in float32 inside", softplus_squared, (FIVE[:3], A[:12].reshape(4, 3)),
+        of_softplus_squared, wrong={"a sigmoid forgotten": lambda x, W: of_softplus_squared(
+            x, W, np.ones_like)}),
+    *(of_one_number(seed) for seed in (3, 5)),
+    of_two_few(25, edits="doubled", want="pass unsure"),
+    of_two_few(17, edits="doubled, negated", want="pass unsure", hides="unsure fail"),
+    beside_nothing(0),
+    far_from_zero(7),
     Row("sines in float32 inside", lambda x: float(sines(np.float32(x))), FIVE, np.cos, **HIDDEN),
     Row("sines in float16 inside, beside a penalty",
         lambda x: float(np.float16(sines(np.float16(x)))) + 0.1 * (x**2).sum(), FIVE,

@@ -76,6 +76,8 @@ ROWS = [
         lambda x: 50 * np.exp(50 * x)),
     Row("a wave of 1e3 x", lambda x: np.sum(np.sin(1e3 * x)), [0.3, 0.7],
         lambda x: 1e3 * np.cos(1e3 * x)),
+    Row("a wave of 1e11 x", lambda x: np.sum(np.sin(1e11 * x)), [-1.5760898454352261],
+        lambda x: 1e11 * np.cos(1e11 * x), want="unsure", edits="doubled", hides="unsure fail"),
     Row("a wave of 1e4 x", lambda x: np.sum(np.sin(1e4 * x)), X[:5],
         lambda x: 1e4 * np.cos(1e4 * x)),
     Row("a cube at 0", lambda x: np.sum(x**3), [0.0, 0.5], [0.0, 0.75]),
