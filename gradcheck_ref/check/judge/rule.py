@@ -195,8 +195,8 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     """Whether f did not change at two clearly different steps, nor at any shorter one.
 
     If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
-    of f allows; and if it is noisy, longer than a stair of 16 bits inside f, of which x has more
-    than BEYOND. An f with few digits does not count: it may be flat only because its values are
+    of f allows; and if it has stairs, longer than one of 16 bits inside f, of which x has more than
+    BEYOND. An f with few digits does not count: it may be flat only because its values are
     rounded.
     """
     still = witnesses.state == State.FLAT
@@ -205,7 +205,7 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     longest = np.where(still, witnesses.step, 0.0).max(axis=0)
     shortest = np.where(still, witnesses.step, np.inf).min(axis=0)
     reach = np.minimum(units / 4, leaves(witnesses) / CLEARLY**3)
-    reach = np.where(noise.changed, (noise.level > noise.quiet) * units / BEYOND, reach)
+    reach = np.where(noise.changed, (noise.stairs > 0) * units / BEYOND, reach)
     # Nor one so small that its dtype has few digits there.
     size = witnesses.size.max(axis=(0, 1))
     rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))

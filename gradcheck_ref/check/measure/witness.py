@@ -17,7 +17,7 @@ import numpy as np
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.ladder import RATIO, WIDE, Table, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
-from gradcheck_ref.check.measure.pilot import SMALL, extrapolated
+from gradcheck_ref.check.measure.pilot import extrapolated
 
 EACH = 6  # evaluations for one witness
 
@@ -32,8 +32,8 @@ ROUNDING, STILL = 4.0, RATIO**2
 
 # The chance that two draws of noise are both 1000 times smaller than its standard deviation is one
 # in a million. So a line that is that quiet does not have the noise of the pilot, unless it may lie
-# in one stair of f: that is so if f hardly moves, and the noise is not larger than stairs are.
-QUIETER = 1e3
+# in one stair of f: that is so if f hardly moves, and the noise is no more than BRANCHES of it.
+QUIETER, BRANCHES = 1e3, 1e-3
 
 # A smooth f leaves less than this part of what two steps show as a jump.
 EVEN = 1e-3
@@ -165,7 +165,7 @@ def read(table: Table, noise: Noise) -> Witnesses:
     own = np.clip(np.nan_to_num(own, nan=np.inf), level / QUIETER_ALONG, level)
     level = np.where(several, np.maximum(own, noise.least), level)
     moved = np.abs(moves).max(axis=(1, 2))
-    shows = ((moved > level) | (level > SMALL * np.abs(here))) & (noise.stairs == 0)
+    shows = ((moved > level) | (level > BRANCHES * np.abs(here))) & (noise.stairs == 0)
     quiet = (draws > 0) & (QUIETER * draws < level) & np.isfinite(level) & shows
     level = weight * np.where(quiet, np.maximum(draws, noise.least), level)
     least = ROUNDING * np.maximum(eps * size, noise.common)

@@ -368,10 +368,12 @@ def of_one_number(seed):
     rng, cast = np.random.default_rng(seed), PRECISIONS["bfloat16"]
     a, b, v = rng.normal(size=(3, 8))
     x = rng.normal(size=4)[-2]
+    # wrong today: beside a penalty the right one fails.
     return Row(f"one number, with bfloat16 inside, {seed}",
                lambda x: float(np.sum(v * cast(np.tanh(cast(cast(a) * cast(x) + cast(b)))))),
                x, lambda x: np.sum(v * a * (1 - np.tanh(a * x + b) ** 2)),
-               edits="zero", want="pass unsure", hides="unsure fail", not_as="x 2^-17")  # fmt: skip
+               edits="zero", want="pass unsure", hides="unsure fail",
+               not_as="a penalty")  # fmt: skip
 
 
 def of_two_few(seed, **promised):
@@ -416,9 +418,11 @@ def far_from_zero(seed):
         z = np.tanh(X @ w)
         return -3 * (X * (y * (1 - y * z > 0) * (1 - z**2))[:, None]).mean(axis=0)
 
+    # wrong today: beside a penalty the right one fails.
     return Row(f"a hinge on 1000 in float16, {seed}",
                lambda w: np.float16(1e3 + 3 * np.mean(np.maximum(0, 1 - y * np.tanh(X @ w)))),
-               w, right, edits="zero", want="pass unsure", hides="unsure fail")  # fmt: skip
+               w, right, edits="zero", want="pass unsure", hides="unsure fail",
+               not_as="a penalty")  # fmt: skip
 
 
 def logs(x):
