@@ -40,7 +40,9 @@ LOOKS = {
     "sign": "ngboost/laplace",
     "zero": "autodiff/hypot-second",
     "missing-sum": "oneflow/fmod",
-    "inner-factor": "autodiff/asin scikit-optimize/hamming statsmodels/log-dispersion",
+    "inner-factor": "autodiff/asin scikit-optimize/hamming statsmodels/log-dispersion "
+    "solve/right-hand-side-for-solution axes_permuted/scale-squared elman_cell/tanh-forgotten "
+    "elman_cell/new-state-for-old gru_cell/reset-forgotten float32_layer/tanh-forgotten",
 }
 
 # A derivative of 0 stays 0, so nothing shows that it is too large.
