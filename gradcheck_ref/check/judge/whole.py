@@ -32,8 +32,8 @@ from gradcheck_ref.structure.units import PIECE, output_weights
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
 
-# The spacing of float16; that of bfloat16 is longer.
-SIXTEEN_BITS = 2.0**-10
+# The spacing of float32.
+SINGLE = 2.0**-23
 
 # A wrong claim is usually clear after FEW lines; twice as many show which repair is right, where
 # noise is loud. MANY are measured before a pass, and then twice as many, and again, if that decides
@@ -514,10 +514,10 @@ def ratio_of(square: float, size: float) -> float:
 
 
 def has_few_digits(question: Question) -> bool:
-    """Whether f has 16 bits, or fewer digits than float32 or its dtype, as its noise shows."""
+    """Whether f has fewer digits than float32, or than its dtype, as its noise shows."""
     noise = question.noise
     noisy = (noise.level > noise.quiet) & ~noise.random
-    return bool((noisy | (noise.eps >= SIXTEEN_BITS) | (noise.stairs > 0)).any())
+    return bool((noisy | (noise.eps > SINGLE) | (noise.stairs > 0)).any())
 
 
 def decides(question: Question) -> bool:
