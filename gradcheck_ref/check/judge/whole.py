@@ -47,6 +47,10 @@ EACH_LINE = 6
 # those of the first lines, and those for each line.
 MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 
+# As many for each input come on top of that: its first lines at FEWEST_RUNGS and one more, FEW
+# lines, and a third step along these. They are kept for the inputs that are still to be measured.
+EACH_INPUT = 42 + EACH_LINE * FEW + 2 * FEW
+
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
 ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
@@ -153,7 +157,8 @@ class Group:
         self.weight = np.ones(question.ask.here.size)
         self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
         self.larger, self.effect = larger, effect
-        self.measurable = question.ask.budget.left >= LEAST and self._choose()
+        least = EACH_INPUT if larger else LEAST
+        self.measurable = question.ask.budget.left >= least and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
     # --- measuring --------------------------------------------------------------------------------
@@ -576,35 +581,38 @@ def judge_inputs(
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
     order = [number for number in numbers if parts[number].size]
-    todo = [[number] for number in order]
+    todo = [[number] for number in reversed(order)]
     if order and effects is not None:
         by_effect = np.nan_to_num(effects.sum(axis=1))
         todo = [sorted(order, key=lambda number: -by_effect[number])]
     larger: Group | None = None
-    found, seen = dict[int, Whole](), dict[int, Looks]()
-    with question.ask.budget.apart(MOST):
+    found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
+    with budget.apart(MOST + EACH_INPUT * len(order)):
         while todo:
-            group = todo.pop(0)
-            moves = np.zeros(inputs.size, bool)
-            for number in group:
-                moves[parts[number].stretch] = True
+            group = todo.pop()
+            several = len(group) > 1
             ours = factors = None
             effect = 0.0 if effects is None else float(effects[group].mean(axis=1).min())
-            if effects is not None and len(group) > 1:
+            if effects is not None and several:
                 factors = _alike(effects, group)
                 ours = effects[group] * factors[group, None] ** 2
                 effect = float(ours.mean(axis=1).min())
-            together = Group(question, moves, ours, factors, larger, effect)
+            waiting = sum(map(len, todo)) + several * len(group)
+            with budget.kept(EACH_INPUT * waiting * (not budget.limited)):
+                moves = np.isin(inputs.numbers_of(np.arange(inputs.size)), group)
+                together = Group(question, moves, ours, factors, larger, effect)
+                results = together.judge() or ()
             larger = larger or (together if together.measurable else None)
-            for number, one in zip(group, together.judge() or (), strict=False):
-                if one.code == PASS or len(group) == 1:
-                    found[number] = replace(one, **named(question, parts[number]))
+            for number, one in zip(group, results, strict=False):
+                found[number] = replace(one, **named(question, parts[number]))
                 if one.code == FAIL:
                     seen[number] = together.seen(len(together.lines))
-            rest = [number for number in group if number not in found]
-            if rest and len(group) > 1:
+                elif one.code == UNSURE and several:  # the error is that of all together
+                    found[number] = replace(found[number], error=math.nan, spread=math.nan, lines=0)
+            rest = [number for number in group if number not in found or found[number].lines == 0]
+            if rest and several:
                 middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
-                todo += filter(None, (rest[:middle], rest[middle:]))
+                todo += filter(None, (rest[middle:], rest[:middle]))
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen
