@@ -341,8 +341,10 @@ class Group:
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
-        noise = math.sqrt(self.level / found.size) if found.size > 0 else 0.0
-        return allowed_as_a_whole(self.question.ask.precision, self.line.rounds * noise)
+        precision = self.question.ask.precision
+        short = self.line.rounds or precision >= SIXTEEN_BITS
+        noise = math.sqrt(self.level / found.size) if short and found.size > 0 else 0.0
+        return allowed_as_a_whole(precision, noise)
 
     def _allowed(self, found: Square, size: float, lines: int) -> float:
         """Return the square that is allowed for an input of this size, squared.
@@ -384,6 +386,8 @@ class Group:
             return None
         if self._is_literal(found):
             return False  # a staircase refuses nobody
+        if 2 * count > self.question.ask.budget.left:
+            return None
         seen = self.seen(count, self._third(found))
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
