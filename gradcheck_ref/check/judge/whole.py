@@ -47,11 +47,9 @@ EACH_LINE = 6
 # those of the first lines, and those for each line.
 MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 
-# What an input takes alone: FIRST lines at FEWEST_RUNGS and one more, then FEW lines and a third
-# step along these, which are kept for each input that is still to be measured; and MANY lines,
-# which a pass takes, come on top of MOST.
+# For each input, what its first lines take come on top of MOST, and are kept until it is measured:
+# FIRST lines at FEWEST_RUNGS and one more, then FEW lines, and a third step along these.
 EACH_INPUT = 42 + EACH_LINE * FEW + 2 * FEW
-EACH_PASS = 42 + EACH_LINE * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -593,7 +591,7 @@ def judge_inputs(
         todo = [sorted(order, key=lambda number: -by_effect[number])]
     larger: Group | None = None
     found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
-    with budget.apart(MOST + EACH_PASS * len(order)):
+    with budget.apart(MOST + EACH_INPUT * len(order)):
         while todo:
             group = todo.pop()
             several = len(group) > 1
