@@ -179,14 +179,14 @@ class Group:
     def _measured(self, lines: Sequence[Dithered], steps: Array) -> Look:
         """Measure a chord along each of some lines."""
         ask, found = self.question.ask, []
-        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size))
-        pairs = list(zip(lines, steps.tolist(), strict=True))
+        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size, ask.inputs.size))
+        pairs, claims = list(zip(lines, steps.tolist(), strict=True)), list[Array]()
         for start in range(0, len(lines), each):
             some = pairs[start : start + each]
             found.append(ask.many([(line, side * t) for line, t in some for side in (1, -1)]))
-        values = np.concatenate(found)
+            claims += [self._claimed(line, t) for line, t in some]  # the points are still kept
+        values, claimed = np.concatenate(found), np.array(claims)
         ahead, behind = values[::2], values[1::2]
-        claimed = np.array([self._claimed(line, t) for line, t in pairs])
         return Look(claimed, (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2, steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
