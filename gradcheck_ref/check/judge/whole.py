@@ -47,9 +47,10 @@ EACH_LINE = 6
 # those of the first lines, and those for each line.
 MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 
-# For each input, what its first lines take come on top of MOST, and are kept until it is measured:
-# FIRST lines at FEWEST_RUNGS and one more, then FEW lines, and a third step along these.
-EACH_INPUT = 42 + EACH_LINE * FEW + 2 * FEW
+# What an input takes alone, with FIRST lines at FEWEST_RUNGS and one more: a fail FEW lines and a
+# third step along these, which are kept for each input that is still to be measured; a pass MANY
+# lines, which come on top of MOST for each.
+EACH_FAIL, EACH_PASS = 42 + (EACH_LINE + 2) * FEW, 42 + EACH_LINE * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -157,7 +158,7 @@ class Group:
         self.weight = np.ones(question.ask.here.size)
         self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
         self.larger, self.effect = larger, effect
-        least = EACH_INPUT if larger else LEAST
+        least = EACH_FAIL if larger else LEAST
         self.measurable = question.ask.budget.left >= least and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
@@ -341,10 +342,8 @@ class Group:
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
-        precision = self.question.ask.precision
-        short = self.line.rounds or precision >= SIXTEEN_BITS
-        noise = math.sqrt(self.level / found.size) if short and found.size > 0 else 0.0
-        return allowed_as_a_whole(precision, noise)
+        noise = math.sqrt(self.level / found.size) if found.size > 0 else 0.0
+        return allowed_as_a_whole(self.question.ask.precision, self.line.rounds * noise)
 
     def _allowed(self, found: Square, size: float, lines: int) -> float:
         """Return the square that is allowed for an input of this size, squared.
@@ -579,19 +578,19 @@ def judge_inputs(
     """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
 
     In a group, a small input hides beside large ones. So inputs that pass are taken out, and the
-    rest is measured again, alone or in halves. Returns the results, and the lines over each wrong
-    input, by number.
+    rest is measured again, alone or in halves: by effect, or in their order if some are wrong.
+    Returns the results, and the lines over each wrong input, by number.
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
     order = [number for number in numbers if parts[number].size]
     todo = [[number] for number in reversed(order)]
     if order and effects is not None:
-        by_effect = np.nan_to_num(effects.sum(axis=1))
-        todo = [sorted(order, key=lambda number: -by_effect[number])]
+        smallest_last = (-np.nan_to_num(effects.sum(axis=1))).tolist()
+        todo = [order]
     larger: Group | None = None
     found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
-    with budget.apart(MOST + EACH_INPUT * len(order)):
+    with budget.apart(MOST + EACH_PASS * len(order)):
         while todo:
             group = todo.pop()
             several = len(group) > 1
@@ -602,7 +601,7 @@ def judge_inputs(
                 ours = effects[group] * factors[group, None] ** 2
                 effect = float(ours.mean(axis=1).min())
             waiting = sum(map(len, todo)) + several * len(group)
-            with budget.kept(EACH_INPUT * waiting * (not budget.limited)):
+            with budget.kept(EACH_FAIL * waiting * (not budget.limited)):
                 moves = np.isin(inputs.numbers_of(np.arange(inputs.size)), group)
                 together = Group(question, moves, ours, factors, larger, effect)
                 results = together.judge() or ()
@@ -615,6 +614,8 @@ def judge_inputs(
                     found[number] = replace(found[number], error=math.nan, spread=math.nan, lines=0)
             rest = [number for number in group if number not in found or found[number].lines == 0]
             if rest and several:
+                # Before a wrong step of a backward pass all inputs are wrong, and right after it.
+                rest.sort(key=smallest_last.__getitem__ if results else None)
                 middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
                 todo += filter(None, (rest[middle:], rest[:middle]))
     for number in numbers:

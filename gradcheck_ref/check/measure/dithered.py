@@ -34,7 +34,7 @@ KEPT = 2**21
 class Recent(dict[Any, list[tuple[slice, Array]]]):
     """The points that were drawn last; other processes get none of them."""
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> Any:  # noqa: D105
         return Recent, ()
 
 
