@@ -132,8 +132,9 @@ def check_gradient(
     its own length. At most 9e-4 passes in float32, 0.02 in float16 and 0.1 in bfloat16. Where noise
     allows it, only four times the error that it hides passes, but at least a tenth of these. A pass
     says how many typical entries could be lost unseen. This takes about 330 evaluations for all
-    inputs, and up to 2000 if some are wrong or hard to decide. They come on top of the 1000, unless
-    you set a limit. If you give an ``rtol`` or ``atol``, you ask for entries, and no whole decides.
+    inputs; if some are wrong or hard to decide, up to 2000, and 282 for each input. They come on
+    top of the 1000, unless you set a limit. If you give an ``rtol`` or ``atol``, you ask for
+    entries, and no whole decides.
 
     The allowed error of an entry is ``atol + rtol * |numeric|``. The entry passes if its error is
     smaller than that even when the whole error bar is added. It fails if its error is larger even

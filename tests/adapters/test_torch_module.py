@@ -416,13 +416,15 @@ class Times(torch.autograd.Function):
 class Classifier(nn.Module):
     """Something, then a linear layer, and the cross entropy of its output in float32."""
 
-    def __init__(self, first, features, classes=20, factor=1.0):
+    def __init__(self, first, features, classes=20, factor=1.0, autocast=False):
         super().__init__()
         self.first, self.last, self.factor = first, nn.Linear(features, classes), factor
+        self.autocast = torch.autocast("cpu", torch.float16, enabled=autocast)
 
     def forward(self, x, labels):
-        hidden = Times.apply(self.first(x), self.factor)
-        return nn.functional.cross_entropy(self.last(hidden).float(), labels)
+        with self.autocast:
+            logits = self.last(Times.apply(self.first(x), self.factor))
+        return nn.functional.cross_entropy(logits.float(), labels)
 
 
 TRAINED = {
@@ -438,6 +440,16 @@ TRAINED = {
     "embedding": lambda factor: (
         Classifier(nn.Embedding(12, 8), 8, factor=factor), torch.randint(0, 12, (10,))),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (2.0, "fail")])
+def test_a_scaled_loss_under_autocast_is_judged_as_it_is_trained(factor, verdict):
+    torch.manual_seed(0)
+    first = nn.Sequential(nn.Linear(8, 16), nn.Tanh())
+    module = Classifier(first, 16, 10, factor, autocast=True)
+    x, labels = torch.randn(8, 8), torch.randint(0, 10, (8,))
+    report = check_module(module, x, labels, dtype="own", loss=lambda loss: 1024 * loss)
+    assert report.verdict == verdict, str(report)
 
 
 @pytest.mark.parametrize("name", TRAINED)

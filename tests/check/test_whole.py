@@ -119,6 +119,21 @@ def test_wrong_inputs_are_told_from_right_ones(wrong):
     assert ("towards the input" in str(report)) == (wrong in ("ab", "abc"))
 
 
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("wrong", [0, 9, 16])
+def test_each_of_many_inputs_gets_a_number(wrong):
+    """The first ones are doubled, as they are before a wrong step of a backward pass."""
+    rng, bf16 = np.random.default_rng(0), noise_and_few_digits.PRECISIONS["bfloat16"]
+    x = {f"x{k}": np.float32(rng.normal(size=(10, k + 3))) for k in range(18)}
+    w = {name: np.float32(rng.normal(size=one.shape)) for name, one in x.items()}
+    loss = lambda **x: sum(np.sum(w[k] * bf16(np.sin(bf16(x[k])))) for k in x)  # noqa: E731
+    claim = {k: (2 if int(k[1:]) < wrong else 1) * w[k] * np.cos(x[k]) for k in x}
+    report = check_gradient(loss, x, claim)
+    verdicts = [one.verdict for one in report.inputs]
+    assert verdicts == ["fail"] * wrong + ["pass"] * (18 - wrong)
+    assert f"right from x{wrong} on" in str(report) or not wrong
+
+
 # --- the formulas -----------------------------------------------------------------------------
 
 

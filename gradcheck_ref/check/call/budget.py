@@ -53,8 +53,7 @@ class Budget:
 
     @contextmanager
     def kept(self, few: int) -> Iterator[None]:
-        """Keep a few evaluations of a limit for a later question."""
-        few *= self.limited
+        """Keep a few evaluations for a later question."""
         self.most -= few
         yield
         self.most += few

@@ -57,7 +57,7 @@ REFUSED = 10
 def as_a_whole(question: Question, findings: Findings) -> Findings:
     """Return the findings with a number for every input, which decides where f has few digits.
 
-    Cost: none, or about 330 evaluations for all inputs, and up to 2000 if some of them are wrong.
+    Cost: none, or about 330 evaluations for all inputs, and more if some are wrong; see `MOST`.
     """
     here, on_axes = question.ask.here, findings.on_axes
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):

@@ -81,7 +81,8 @@ def explore(question: Question) -> Findings:
         return Findings(axes_of(question, np.arange(min(size, ALL_AXES))))
     noise = question.noise
     noise.fly(size <= ALL_AXES)
-    with ask.budget.kept(NEAREST_COST * bool((noise.level > noise.quiet).any())):
+    noisy = bool((noise.level > noise.quiet).any())
+    with ask.budget.kept(NEAREST_COST * (noisy and ask.budget.limited)):
         if size <= min(ALL_AXES, question.affordable):
             return Findings(settled(axes(question, np.arange(size))))
         return _together(beside_claims(question))

@@ -47,6 +47,11 @@ EACH_LINE = 6
 # those of the first lines, and those for each line.
 MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 
+# What an input takes alone, with FIRST lines at FEWEST_RUNGS and one more: a fail FEW lines and a
+# third step along these, which are kept for each input that is still to be measured; a pass MANY
+# lines, which come on top of MOST for each.
+EACH_FAIL, EACH_PASS = 42 + (EACH_LINE + 2) * FEW, 42 + EACH_LINE * MANY
+
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
 ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
@@ -153,7 +158,8 @@ class Group:
         self.weight = np.ones(question.ask.here.size)
         self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
         self.larger, self.effect = larger, effect
-        self.measurable = question.ask.budget.left >= LEAST and self._choose()
+        least = EACH_FAIL if larger else LEAST
+        self.measurable = question.ask.budget.left >= least and self._choose()
         self.effects = None if effects is None else effects * self.weight**2
 
     # --- measuring --------------------------------------------------------------------------------
@@ -174,14 +180,14 @@ class Group:
     def _measured(self, lines: Sequence[Dithered], steps: Array) -> Look:
         """Measure a chord along each of some lines."""
         ask, found = self.question.ask, []
-        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size))
-        pairs = list(zip(lines, steps.tolist(), strict=True))
+        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size, ask.inputs.size))
+        pairs, claims = list(zip(lines, steps.tolist(), strict=True)), list[Array]()
         for start in range(0, len(lines), each):
             some = pairs[start : start + each]
             found.append(ask.many([(line, side * t) for line, t in some for side in (1, -1)]))
-        values = np.concatenate(found)
+            claims += [self._claimed(line, t) for line, t in some]  # the points are still kept
+        values, claimed = np.concatenate(found), np.array(claims)
         ahead, behind = values[::2], values[1::2]
-        claimed = np.array([self._claimed(line, t) for line, t in pairs])
         return Look(claimed, (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2, steps)
 
     def _claimed(self, line: Dithered, t: float) -> Array:
@@ -379,6 +385,8 @@ class Group:
             return None
         if self._is_literal(found):
             return False  # a staircase refuses nobody
+        if 2 * count > self.question.ask.budget.left:
+            return None
         seen = self.seen(count, self._third(found))
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
@@ -570,41 +578,46 @@ def judge_inputs(
     """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
 
     In a group, a small input hides beside large ones. So inputs that pass are taken out, and the
-    rest is measured again, alone or in halves. Returns the results, and the lines over each wrong
-    input, by number.
+    rest is measured again, alone or in halves: by effect, or in their order if some are wrong.
+    Returns the results, and the lines over each wrong input, by number.
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
     order = [number for number in numbers if parts[number].size]
-    todo = [[number] for number in order]
+    todo = [[number] for number in reversed(order)]
     if order and effects is not None:
-        by_effect = np.nan_to_num(effects.sum(axis=1))
-        todo = [sorted(order, key=lambda number: -by_effect[number])]
+        smallest_last = (-np.nan_to_num(effects.sum(axis=1))).tolist()
+        todo = [order]
     larger: Group | None = None
-    found, seen = dict[int, Whole](), dict[int, Looks]()
-    with question.ask.budget.apart(MOST):
+    found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
+    with budget.apart(MOST + EACH_PASS * len(order)):
         while todo:
-            group = todo.pop(0)
-            moves = np.zeros(inputs.size, bool)
-            for number in group:
-                moves[parts[number].stretch] = True
+            group = todo.pop()
+            several = len(group) > 1
             ours = factors = None
             effect = 0.0 if effects is None else float(effects[group].mean(axis=1).min())
-            if effects is not None and len(group) > 1:
+            if effects is not None and several:
                 factors = _alike(effects, group)
                 ours = effects[group] * factors[group, None] ** 2
                 effect = float(ours.mean(axis=1).min())
-            together = Group(question, moves, ours, factors, larger, effect)
+            waiting = sum(map(len, todo)) + several * len(group)
+            with budget.kept(EACH_FAIL * waiting * (not budget.limited)):
+                moves = np.isin(inputs.numbers_of(np.arange(inputs.size)), group)
+                together = Group(question, moves, ours, factors, larger, effect)
+                results = together.judge() or ()
             larger = larger or (together if together.measurable else None)
-            for number, one in zip(group, together.judge() or (), strict=False):
-                if one.code == PASS or len(group) == 1:
-                    found[number] = replace(one, **named(question, parts[number]))
+            for number, one in zip(group, results, strict=False):
+                found[number] = replace(one, **named(question, parts[number]))
                 if one.code == FAIL:
                     seen[number] = together.seen(len(together.lines))
-            rest = [number for number in group if number not in found]
-            if rest and len(group) > 1:
+                elif one.code == UNSURE and several:  # the error is that of all together
+                    found[number] = replace(found[number], error=math.nan, spread=math.nan, lines=0)
+            rest = [number for number in group if number not in found or found[number].lines == 0]
+            if rest and several:
+                # Before a wrong step of a backward pass all inputs are wrong, and right after it.
+                rest.sort(key=smallest_last.__getitem__ if results else None)
                 middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
-                todo += filter(None, (rest[:middle], rest[middle:]))
+                todo += filter(None, (rest[middle:], rest[:middle]))
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen

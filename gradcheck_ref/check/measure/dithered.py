@@ -9,6 +9,7 @@ is added before numbers are rounded.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +26,16 @@ SCALE = (1 + (LONGEST - SHORTEST) ** 2 / 12) ** -0.5
 # and even a bfloat16 inside f holds every coordinate exactly.
 PLACES = 8.0
 
-# Where at most so many coordinates move, points are kept, 16 KB each: f is called there, and claims
-# and their repairs are compared with it.
-KEPT = 2**11
+# Points with so many numbers together, 16 MB, are kept: f is called there, and claims and their
+# repairs are compared with it. At least two are: those on both sides of x.
+KEPT = 2**21
+
+
+class Recent(dict[Any, list[tuple[slice, Array]]]):
+    """The points that were drawn last; other processes get none of them."""
+
+    def __reduce__(self) -> Any:  # noqa: D105
+        return Recent, ()
 
 
 @dataclass(eq=False)
@@ -40,7 +48,7 @@ class Dithered(Line):
 
     rounds: bool = True  # whether points are rounded to few bits, not only to the dtype of x
     factors: Array | None = None  # how many times farther the entries of each input move
-    _kept: dict[float, list[tuple[slice, Array]]] = field(default_factory=dict, init=False)
+    recent: Recent = field(default_factory=Recent)  # shared by lines made from this one
 
     def coordinates(self, steps: Sequence[float]) -> Iterator[Array]:
         """Yield the flat vector of all coordinates about each step away."""
@@ -52,11 +60,13 @@ class Dithered(Line):
 
     def reached(self, t: float) -> Iterable[tuple[slice, Array]]:
         """Return stretches of coordinates, and their values about a step of t away."""
-        if self.stop - self.start > KEPT:
-            return self._drawn(t)
-        if t not in self._kept:
-            self._kept[t] = list(self._drawn(t))
-        return self._kept[t]
+        place = self.seed, self.rounds, self.in_proportion, t
+        if place not in self.recent:
+            most = max(2, KEPT // (self.stop - self.start))
+            while len(self.recent) >= most:
+                del self.recent[next(iter(self.recent))]
+            self.recent[place] = list(self._drawn(t))
+        return self.recent[place]
 
     def _drawn(self, t: float) -> Iterator[tuple[slice, Array]]:
         seed = self.seed or ()

@@ -96,10 +96,11 @@ def inputs_as_a_whole(report: Any) -> str:
 
 def where_it_begins(report: Any) -> Iterator[str]:
     """Say where a backward pass goes wrong, if all wrong inputs come before all right ones."""
-    codes = [one.code for one in report.inputs]
+    known = [one for one in report.inputs if one.code != UNSURE]
+    codes = [one.code for one in known]
     wrong, right = codes.count(FAIL), codes.count(PASS)
     if min(wrong, right) >= SEVERAL and codes == [FAIL] * wrong + [PASS] * right:
-        last, first = report.inputs[wrong - 1].name, report.inputs[wrong].name
+        last, first = known[wrong - 1].name, known[wrong].name
         yield (
             f"the gradient is right from {first} on, and wrong from {last} on towards the input: "
             "look at the backward of what lies between"
