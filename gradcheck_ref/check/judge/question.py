@@ -39,8 +39,7 @@ class Question:
     @property
     def precision(self) -> float:
         """The precision of f: that of its dtypes, or of a shorter one that its values fit."""
-        own = self.noise.eps * self.noise.rounded
-        return max(self.ask.precision, float(own.max(initial=0.0)))
+        return float(max(self.ask.precision, (self.noise.eps * self.noise.rounded).max(initial=0)))
 
     @property
     def affordable(self) -> int:
