@@ -38,8 +38,8 @@ class Question:
 
     @property
     def precision(self) -> float:
-        """The precision of f: that of its dtypes, or of a shorter one that all its values fit."""
-        return max(self.ask.precision, float(self.noise.eps.max(initial=0.0)))
+        """The precision of f: that of its dtypes, or of a shorter one that its values fit."""
+        return float(max(self.ask.precision, (self.noise.eps * self.noise.rounded).max(initial=0)))
 
     @property
     def affordable(self) -> int:

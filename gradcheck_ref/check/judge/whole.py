@@ -421,7 +421,7 @@ class Group:
         In float64, f may be meant to have stairs. In short dtypes stairs are rounding, unless they
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
-        if self.question.precision > SHORT:
+        if self.question.ask.precision > SHORT:
             steps = steps_at(max(self.first, RUNGS[0]) + np.arange(1, 3))
             level = max(self.level, 2 * found.noise / float(np.sum(IN_PAIRS / steps**2)))
             high = level > STAIRCASE**2 * found.size
