@@ -161,7 +161,7 @@ def cross_entropy() -> Case:
         return -log_p[np.arange(len(labels)), labels].mean()
 
     def off(p: Any, labels: Array) -> Any:
-        return p - one_hot(labels, 4)
+        return p - one_hot(labels, p.shape[1])
 
     def vjp(u: Any, scores: Array, labels: Array) -> Any:
         return u * off(softmax_rows(scores), labels) / len(labels), None
@@ -204,7 +204,7 @@ def label_smoothing() -> Case:
         return u * (softmax_rows(scores) - t) / len(labels), None
 
     def smoothing_forgotten(u: Any, scores: Array, labels: Array) -> Any:
-        return u * (softmax_rows(scores) - one_hot(labels, 3)) / len(labels), None
+        return u * (softmax_rows(scores) - one_hot(labels, scores.shape[1])) / len(labels), None
 
     def shared_among_others(u: Any, scores: Array, labels: Array) -> Any:
         hot, classes = one_hot(labels, scores.shape[1]), scores.shape[1]

@@ -75,8 +75,9 @@ LINES = "together along 20 random lines"
          ["also: taken together, the claims for 10404 entries disagree with f along", "but the "
           "check did not find which of them are wrong seen: at worst analytic"]),
         ("lines, a kink",
-         ["UNSURE  20 random lines do not decide about 10405 entries, because f has a kink or a "
-          "jump at this point", "try: check at another point, such as one without ties"]),
+         ["UNSURE  5 of 10405 entries are at a kink or jump of f", "seen: at b[0] the slopes go "
+          "from -1 to 1", "also: 20 random lines do not decide about 10389 entries, because f has "
+          "a kink or a jump at this point", "try: check at another point, such as one without"]),
         ("lines, six digits",
          ["try: let f return all digits (its values have 6), or use a larger max_evaluations=",
           "as a whole: right is W to"]),

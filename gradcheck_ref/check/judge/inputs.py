@@ -211,7 +211,8 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         error, best = evidence.residual[mine] * units, evidence.best.at(mine)
         if same and np.count_nonzero(mine) == part.size:
             each = error, np.abs(error) + best.bar * units, best.slope * units
-            square, limit, size = (_square(one) for one in each)
+            largest = np.nanmax(np.abs(each), initial=0.0, where=np.isfinite(each)) or 1.0
+            square, limit, size = (_square(one / largest) for one in each)  # none underflows
             code = FAIL if fails[mine].any() else PASS
             found[number] = _whole(question, part, (square, square, limit, limit), size, code)
         elif over is None or effects is None:
