@@ -95,6 +95,23 @@ def test_an_empty_input_leaves_nothing_unsure():
     assert [one.verdict for one in report.inputs] == ["pass"] * 3
 
 
+@pytest.mark.parametrize("unit", [1e-320, 1e-318, 1e-170])
+@pytest.mark.parametrize(("cast", "n"), [(np.float64, 400), (np.float32, 60)])
+def test_where_squares_underflow_no_wrong_gradient_passes(unit, cast, n):
+    x, y = np.random.default_rng(4).normal(size=(2, n))
+
+    def f(x, y):
+        return float(np.sum(np.sin(cast(x)) * np.tanh(cast(y)))) * unit
+
+    def gradient(x, y, factor=1.0):
+        of_y = np.sin(x) * (1 - np.tanh(y) ** 2) * unit
+        of_y[np.argmax(np.abs(of_y))] *= factor
+        return np.cos(x) * np.tanh(y) * unit, of_y
+
+    assert check_gradient(f, (x, y), gradient).verdict != "fail"
+    assert check_gradient(f, (x, y), lambda *at: gradient(*at, factor=2.0)).verdict != "pass"
+
+
 def test_entries_that_pass_as_a_whole_do_not_pass_by_atol():
     rng = np.random.default_rng(0)
     x, w = rng.uniform(-1, 1, (2, 2)), rng.uniform(-1, 1, (2, 2))

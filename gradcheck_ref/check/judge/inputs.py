@@ -4,6 +4,7 @@ The number comes from what was measured anyway: axes, or random lines. If these 
 because f has few digits, the inputs are measured for it; see `whole`.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
@@ -211,8 +212,8 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         error, best = evidence.residual[mine] * units, evidence.best.at(mine)
         if same and np.count_nonzero(mine) == part.size:
             each = error, np.abs(error) + best.bar * units, best.slope * units
-            largest = np.nanmax(np.abs(each), initial=0.0, where=np.isfinite(each)) or 1.0
-            square, limit, size = (_square(one / largest) for one in each)  # none underflows
+            unit = _unit(each)
+            square, limit, size = (_square(one / unit) for one in each)
             code = FAIL if fails[mine].any() else PASS
             found[number] = _whole(question, part, (square, square, limit, limit), size, code)
         elif over is None or effects is None:
@@ -224,6 +225,12 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
             code = FAIL if wrong else UNSURE if over.refused else PASS
             found[number] = _from_lines(question, part, over, effects[number], own, code)
     return found
+
+
+def _unit(lengths: Sequence[Array]) -> float:
+    """Return a power of two close to the largest number, in which no square underflows."""
+    largest = np.abs(lengths).max(initial=0.0, where=np.isfinite(lengths))
+    return math.ldexp(0.5, math.frexp(largest)[1]) if largest else 1.0
 
 
 def _square(numbers: Array) -> float:
@@ -250,9 +257,11 @@ def _from_lines(
     if not count or (few and not refused):
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
-    error, bend, slope = (np.where(known, one * weight, 0.0) for one in (off, bend, best.slope))
-    surely = np.sqrt(np.fmax(error**2 - (best.bar * weight) ** 2, 0.0))
-    effects = effects * weight**2
+    seen = [np.where(known, one * weight, 0.0) for one in (off, bend, best.slope, best.bar)]
+    unit = _unit(seen)
+    error, bend, slope, bar = (one / unit for one in seen)
+    surely = np.sqrt(np.fmax(error**2 - bar**2, 0.0))
+    effects, own = effects * weight**2 / unit / unit, own / unit / unit
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
     found, spread = [], (1 + (2 * count) ** -0.5) ** 2

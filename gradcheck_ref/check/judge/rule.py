@@ -173,8 +173,9 @@ def _agreed(
         found = refuses[a] & refuses[b] & apart & agree
         if not found.any():
             continue
-        sharper = np.where(bar[a] <= bar[b], a, b)
-        theirs, width = sharper.choose(slope), sharper.choose(bar)
+        first = bar[a] <= bar[b]
+        sharper = np.where(first, a, b)
+        theirs, width = (np.where(first, one[a], one[b]) for one in (slope, bar))
         closer = step < np.minimum(step[a], step[b])
         between, bars = np.abs(slope - theirs), bar + width
         other_side = (sides & (between - off > TOUCHING * bars)).any(axis=0)

@@ -52,6 +52,9 @@ MOST, LEAST = 2000, 90 + EACH_LINE * MANY
 # lines, which come on top of MOST for each.
 EACH_FAIL, EACH_PASS = 42 + (EACH_LINE + 2) * FEW, 42 + EACH_LINE * MANY
 
+# Where slopes are as small as 1 / UNDERFLOWS, their squares lose digits.
+UNDERFLOWS = 2.0**500
+
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
 ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
@@ -160,7 +163,9 @@ class Group:
         self.larger, self.effect = larger, effect
         least = EACH_FAIL if larger else LEAST
         self.measurable = question.ask.budget.left >= least and self._choose()
-        self.effects = None if effects is None else effects * self.weight**2
+        self.measurable &= bool(self.weight.max(initial=1.0) < UNDERFLOWS)
+        weight = self.weight if self.measurable else 1.0
+        self.effects = None if effects is None else effects * weight**2
 
     # --- measuring --------------------------------------------------------------------------------
 
