@@ -56,7 +56,9 @@ def the_best_steps_of_exp():
     return 250 < central / forward < 600
 
 
-@said("docs/stages/stage2_central.md", "a slope of 4e8 the estimate has nine or ten digits")
+@said(
+    "docs/stages/stage2_central.md", "the estimate of a slope of 4e8 is right to nine or ten digits"
+)
 def the_digits_of_a_huge_slope():
     numeric = central_difference(lambda x: 1e8 / x, np.array(0.5), h=1e-5)
     return 9 <= -np.log10(abs(numeric + 4e8) / 4e8) < 10
