@@ -64,7 +64,7 @@ def the_digits_of_a_huge_slope():
     return 9 <= -np.log10(abs(numeric + 4e8) / 4e8) < 10
 
 
-@said("docs/check/kinks.md", "from about sixty on some step nearly always meets a jump")
+@said("docs/check/kinks.md", "with more than about sixty it is *unsure*, because some step nearly")
 def floors():
     found = {
         n: [
