@@ -70,3 +70,17 @@ def test_the_largest_and_the_least_numbers_are_judged_without_a_warning(name):
         warnings.simplefilter("error")
         for claim in (row.right, *row.wrong.values()):
             assert str(row.check(row.f, numbers(row.at), numbers(claim)))
+
+
+def test_slopes_are_compared_however_many_windows_there_are():
+    x, y = np.array([1, -0.5, 0.7]) * 1e-30, np.array([0.3, 0.9, -0.4]) * 1e-30
+
+    def f(x, y):
+        return np.tanh(x / 1e-30) * np.exp(y / 2e-30)
+
+    def vjp(u, x, y, factor=1.0):
+        t, e = np.tanh(x / 1e-30), np.exp(y / 2e-30)
+        return u * (1 - t**2) * e / 1e-30, factor * u * t * e / 2e-30
+
+    assert check_vjp(f, (x, y), vjp).verdict == "pass"
+    assert check_vjp(f, (x, y), lambda *at: vjp(*at, factor=1.05)).verdict == "fail"
