@@ -49,6 +49,10 @@ if not shutil.which("nvidia-smi"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# Fifteen thousand tests are collected: to look for garbage among them as often as usual takes an
+# eighth of the time of that.
+gc.set_threshold(100_000)
+
 # On GitHub, the errors that tests make on purpose are none to annotate.
 os.environ.pop("GITHUB_ACTIONS", None)
 
@@ -184,20 +188,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     Which ones changes from commit to commit.
     """
     before, now = collections.Counter[str](), turn()
+    rests: dict[str, dict[str, int]] = {}  # of a table, for all its cases have its marks
     for item in items:
         table = item.nodeid.split("[")[0]
-        for table_mark, rest in (("one_in", "slow"), ("sweep", "nightly")):
-            mark = item.get_closest_marker(table_mark)
-            if mark and (before[table] + now) % mark.args[0]:
+        if table not in rests:
+            marks = {"slow": item.get_closest_marker("one_in")}
+            marks["nightly"] = item.get_closest_marker("sweep")
+            rests[table] = {rest: mark.args[0] for rest, mark in marks.items() if mark}
+        for rest, n in rests[table].items():
+            if (before[table] + now) % n:
                 item.add_marker(rest)
-        if item.get_closest_marker("sweep"):
+        if "nightly" in rests[table]:
             item.add_marker("slow")
         before[table] += 1
 
 
 def pytest_collection_finish() -> None:
-    """Collect garbage rarely, and never look at the collected tests, which stay to the end."""
-    gc.set_threshold(100_000)
+    """Never look for garbage among the collected tests, which stay to the end."""
     gc.freeze()
 
 
