@@ -46,25 +46,38 @@ class OneByOne:
         return self.adapted.jvp(*inputs, **named)
 
 
+def function(forward, backward):
+    """Make a torch.autograd.Function of two functions of (ctx, ...)."""
+    import torch
+
+    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type("Made", (torch.autograd.Function,), methods)
+
+
+def rule(forward, backward):
+    """Return what calls such a Function."""
+    return function(forward, backward).apply
+
+
+def saving(compute):
+    """Return a forward that saves its inputs."""
+
+    def forward(ctx, *tensors):
+        ctx.save_for_backward(*tensors)
+        return compute(*tensors)
+
+    return forward
+
+
 def power(n, factor):
     """Write x**n as a torch.autograd.Function that is right for a factor of n.
 
     It has a backward of its own, no forward mode, and no rule for vmap.
     """
-    import torch
-
-    class Power(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            ctx.save_for_backward(x)
-            return x**n
-
-        @staticmethod
-        def backward(ctx, upstream):
-            (x,) = ctx.saved_tensors
-            return factor * upstream * x ** (n - 1)
-
-    return Power
+    return function(
+        saving(lambda x: x**n),
+        lambda ctx, upstream: factor * upstream * ctx.saved_tensors[0] ** (n - 1),
+    )
 
 
 def hashed(x):

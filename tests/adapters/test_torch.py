@@ -1,4 +1,4 @@
-"""What from_torch does of its own; what it has in common with from_jax: test_adapters_both.py."""
+"""What from_torch does of its own; what it has in common with from_jax: test_both.py."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from beside import power
+from beside import power, rule, saving
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
 from gradcheck_ref.adapters import check_module, from_torch
@@ -34,37 +34,27 @@ def test_a_torch_function_may_write_to_its_input(write):
 # --- what is differentiated ------------------------------------------------------------------
 
 
-class Power(torch.autograd.Function):
-    """``x ** n`` for a number n, with a factor in its backward."""
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
+def test_a_float_next_to_an_array_is_a_constant(factor, verdict):
+    x, seen = np.array([0.5, 2.0]), []
 
-    factor = 1.0
-
-    @staticmethod
     def forward(ctx, x, n):
         ctx.n = n
-        ctx.save_for_backward(x)
-        return x**n
+        return saving(lambda x: x**n)(ctx, x)
 
-    @staticmethod
     def backward(ctx, upstream):
-        (x,) = ctx.saved_tensors
-        return Power.factor * upstream * ctx.n * x ** (ctx.n - 1), None
-
-
-@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.01, "fail")])
-def test_a_float_next_to_an_array_is_a_constant(factor, verdict, monkeypatch):
-    monkeypatch.setattr(Power, "factor", factor)
-    x, seen = np.array([0.5, 2.0]), []
+        return factor * upstream * ctx.n * ctx.saved_tensors[0] ** (ctx.n - 1), None
 
     def fn(x, n):
         seen.append(n)
-        return Power.apply(x, n)
+        return to_the(x, n)
 
-    for f in (from_torch(Power.apply), from_torch(fn)):
+    to_the = rule(forward, backward)
+    for f in (from_torch(to_the), from_torch(fn)):
         report = check_vjp(f, (x, 3.0))
         assert (report.verdict, report.compared) == (verdict, 4)
+        assert f.vjp(np.ones(2), x, 3.0)[1] is None
     assert {type(n) for n in seen} == {float}
-    assert from_torch(Power.apply).vjp(np.ones(2), x, 3.0)[1] is None
 
 
 @pytest.mark.parametrize("scale", [np.array(3.0), np.float64(3.0)], ids=["0-d", "numpy"])
@@ -83,7 +73,7 @@ def test_a_list_of_floats_stays_one():
 
 
 def test_the_class_of_a_torch_function_is_refused_in_favor_of_its_apply():
-    with pytest.raises(TypeError, match=r"fn is the class Power: pass Power\.apply"):
+    with pytest.raises(TypeError, match=r"fn is the class Made: pass Made\.apply"):
         from_torch(power(3, 3))
 
 
@@ -163,52 +153,35 @@ def test_without_any_differentiable_output_the_claim_is_zeros():
     assert check_vjp(from_torch(lambda x: (x.detach() + 0.3).floor()), X).verdict == "pass"
 
 
-class Product(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, a, b):
-        ctx.save_for_backward(a, b)
-        return a * b
-
-    @staticmethod
-    def backward(ctx, upstream):
-        _, b = ctx.saved_tensors
-        return upstream * b, None
+# With None for the gradient by b.
+product = rule(
+    saving(lambda a, b: a * b), lambda ctx, upstream: (upstream * ctx.saved_tensors[1], None)
+)
 
 
 def test_none_from_a_backward_stays_none():
-    f = from_torch(lambda a, b: Product.apply(a, b).sin())
+    f = from_torch(lambda a, b: product(a, b).sin())
     gradient, nothing = f.vjp(np.ones(3), X, X)
     assert (gradient.tolist(), nothing) == ((np.cos(X * X) * X).tolist(), None)
     report = check_vjp(f, (X, X))
     assert (report.verdict, report.reason) == ("fail", "wrong")
     assert "vjp gives None for b, which means a constant" in report.notes[0]
-    assert check_vjp(from_torch(lambda a: Product.apply(a, torch.ones(3).double())), X)
-
-
-class First(Product):
-    """The first of two, which rightly has no gradient for the second."""
-
-    @staticmethod
-    def forward(ctx, a, b):
-        return a.clone()
-
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream, None
+    assert check_vjp(from_torch(lambda a: product(a, torch.ones(3).double())), X)
 
 
 def test_none_from_a_backward_is_right_for_an_input_that_f_does_not_depend_on():
-    report = check_vjp(from_torch(First.apply), (X, X))
+    first = rule(lambda ctx, a, b: a.clone(), lambda ctx, upstream: (upstream, None))
+    report = check_vjp(from_torch(first), (X, X))
     assert report.verdict == "pass"
     assert "vjp gives None for inputs[1], which means a constant" in report.notes[0]
 
 
 def test_none_from_an_operation_of_torch_is_zero():
-    for unused in (lambda a, b: a**2, lambda a, b: Product.apply(a, a.detach()) + 0 * b):
+    for unused in (lambda a, b: a**2, lambda a, b: product(a, a.detach()) + 0 * b):
         assert from_torch(unused).vjp(np.ones(3), X, X)[1].tolist() == [0] * 3
-    both = from_torch(lambda a, b: (a**2, Product.apply(a, b)))
+    both = from_torch(lambda a, b: (a**2, product(a, b)))
     assert [g.tolist() for g in both.vjp((np.ones(3), None), X, X)] == [(2 * X).tolist(), [0] * 3]
-    also = from_torch(lambda a, b: Product.apply(a, b) + b)
+    also = from_torch(lambda a, b: product(a, b) + b)
     assert also.vjp(np.ones(3), X, X)[1].tolist() == [1] * 3
 
 
@@ -219,18 +192,9 @@ def checkpointed(reentrant):
     return lambda x: torch.utils.checkpoint.checkpoint(SINGLE, x, use_reentrant=reentrant)
 
 
-class ShortBack(torch.autograd.Function):
-    """Takes what it is given, and multiplies by a float32 matrix on the way back alone."""
-
-    matrix = torch.ones(3, 3)
-
-    @staticmethod
-    def forward(ctx, x):
-        return x @ ShortBack.matrix.to(x.dtype)
-
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream @ ShortBack.matrix
+def multiplied_by(matrix):
+    """Multiply by a matrix, whose dtype counts on the way back alone."""
+    return rule(lambda ctx, x: x @ matrix.to(x.dtype), lambda ctx, upstream: upstream @ matrix)
 
 
 USE_DOUBLE = r"module\.double\(\); if fn makes the tensor, use dtype"
@@ -239,7 +203,7 @@ MIXED = {  # a function, the dtype of its input, and what the error advises
     "function": (lambda x: SINGLE(x).tanh(), float, r"pass module\.double\(\)"),
     "reentrant": (checkpointed(True), float, USE_DOUBLE),
     "not reentrant": (checkpointed(False), float, USE_DOUBLE),
-    "backward": (ShortBack.apply, float, USE_DOUBLE),
+    "backward": (multiplied_by(torch.ones(3, 3)), float, USE_DOUBLE),
     "double": (
         torch.nn.Linear(3, 2).double(), np.float32, r"pass inputs\[0\]\.astype\(float\)",
     ),
@@ -253,9 +217,8 @@ def test_mixed_precision_anywhere_is_refused_with_advice(fn, dtype, advice):
     assert re.search(advice, caught.value.__notes__[0])
 
 
-def test_a_double_precision_backward_passes(monkeypatch):
-    monkeypatch.setattr(ShortBack, "matrix", torch.ones(3, 3).double())
-    assert check_vjp(from_torch(ShortBack.apply), np.ones((1, 3)))
+def test_a_double_precision_backward_passes():
+    assert check_vjp(from_torch(multiplied_by(torch.ones(3, 3).double())), np.ones((1, 3)))
 
 
 def test_other_errors_get_no_advice_about_double():
@@ -268,7 +231,7 @@ def test_other_errors_get_no_advice_about_double():
 
 @pytest.mark.parametrize(
     "bare",
-    [Product.apply, Product, torch.sin, torch.nn.Tanh()],
+    [product, power(3, 3), torch.sin, torch.nn.Tanh()],
     ids=["apply", "Function", "operation", "module"],
 )
 def test_bare_torch_functions_are_refused_with_the_line_to_write(bare):
@@ -473,20 +436,17 @@ def test_each_output_needs_one_grad_output(upstream, rest):
 def numpy_backward():
     """Write x**3 with a backward that torch cannot see into."""
 
-    class Cube(power(3, 3)):
-        @staticmethod
-        def backward(ctx, upstream):
-            (x,) = ctx.saved_tensors
-            return torch.from_numpy(3 * x.detach().numpy() ** 2 * upstream.detach().numpy())
+    def backward(ctx, upstream):
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(3 * x.detach().numpy() ** 2 * upstream.detach().numpy())
 
-    return Cube
+    return rule(saving(lambda x: x**3), backward)
 
 
 def once_differentiable():
     """Write x**3 with a backward that is marked as differentiable once."""
-    Cube = power(3, 3)
-    Cube.backward = staticmethod(torch.autograd.function.once_differentiable(Cube.backward))
-    return Cube
+    once = torch.autograd.function.once_differentiable(power(3, 3).backward)
+    return rule(saving(lambda x: x**3), once)
 
 
 @pytest.mark.parametrize(
@@ -495,8 +455,8 @@ def once_differentiable():
     ids=["NumPy", "once"],
 )
 def test_a_backward_that_cannot_be_differentiated_does_not_give_zero(make, why):
-    Cube = make()
-    for fn in (Cube.apply, lambda x: Cube.apply(2 * x).sin()):
+    cube = make()
+    for fn in (cube, lambda x: cube(2 * x).sin()):
         f = from_torch(fn)
         assert check_vjp(f, X)
         with pytest.raises(NotImplementedError, match=rf"its gradient by inputs\[0\] {why}"):
@@ -512,7 +472,7 @@ def test_a_backward_without_a_derivative_is_not_implemented():
 
 
 def test_a_gradient_without_upstream_need_not_be_differentiable():
-    f = from_torch(lambda a, b: numpy_backward().apply(a) + b**2)
+    f = from_torch(lambda a, b: numpy_backward()(a) + b**2)
     _, by_b, _ = f.vjp_vjp((None, np.ones(3)), X, X, np.ones(3))
     assert by_b.tolist() == [2] * 3
 
@@ -530,13 +490,11 @@ def kept_by_a_hook(kept):
 
 
 def kept_by_a_backward(kept):
-    class Cube(power(3, 3)):
-        @staticmethod
-        def backward(ctx, upstream):
-            kept.append(upstream)
-            return 3 * upstream * ctx.saved_tensors[0] ** 2
+    def backward(ctx, upstream):
+        kept.append(upstream)
+        return 3 * upstream * ctx.saved_tensors[0] ** 2
 
-    return Cube.apply
+    return rule(saving(lambda x: x**3), backward)
 
 
 @pytest.mark.parametrize("keeping", [kept_by_a_hook, kept_by_a_backward])
@@ -547,19 +505,14 @@ def test_a_backward_of_many_outputs_may_store_its_upstreams(keeping):
 
 
 def test_an_accumulating_backward_of_many_outputs_is_nondeterministic():
-    class Sum(torch.autograd.Function):
-        total = torch.zeros(12, dtype=torch.float64)
+    totals = [torch.zeros(12, dtype=torch.float64)]
 
-        @staticmethod
-        def forward(ctx, x):
-            return 3 * x
+    def backward(ctx, upstream):
+        totals.append(totals[-1] + 3 * upstream)
+        return totals[-1]
 
-        @staticmethod
-        def backward(ctx, upstream):
-            Sum.total = Sum.total + 3 * upstream
-            return Sum.total
-
-    report = check_vjp(from_torch(Sum.apply), np.linspace(0.3, 1.7, 12))
+    triple = rule(lambda ctx, x: 3 * x, backward)
+    report = check_vjp(from_torch(triple), np.linspace(0.3, 1.7, 12))
     assert (report.verdict, report.reason) == ("fail", "nondeterministic")
     assert "f.vjps" not in str(report)  # nobody has written one
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from beside import rule, saving
 
 from gradcheck_ref import check_vjp
 from gradcheck_ref.adapters import check_module, from_torch
@@ -12,20 +13,6 @@ torch = pytest.importorskip("torch")
 A, B = np.random.default_rng(0).normal(size=(2, 3, 4))
 IMAGE = np.random.default_rng(1).normal(size=(1, 2, 2, 3))
 NUMBER = np.array(0.7)
-
-
-def rule(forward, backward):
-    """Return an autograd.Function of two functions of (ctx, ...)."""
-    methods = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-    return type("Rule", (torch.autograd.Function,), methods).apply
-
-
-def saving(compute):
-    def forward(ctx, *tensors):
-        ctx.save_for_backward(*tensors)
-        return compute(*tensors)
-
-    return forward
 
 
 def memory(t, start=None):
@@ -359,23 +346,16 @@ def wants_rows(ctx, x):
     return x * x
 
 
-class Seventh(torch.autograd.Function):
-    """A seventh of x, computed in float32 inside."""
-
-    @staticmethod
-    def forward(ctx, x):
-        return (x.float() / 7).double()
-
-    @staticmethod
-    def backward(ctx, g):
-        return (g.float() / 7).double()
+def seventh(ctx, x):
+    """Return a seventh of x, or of an upstream, computed in float32 inside."""
+    return (x.float() / 7).double()
 
 
 identity = rule(lambda ctx, x: x * 1, lambda ctx, g: g)
 QUIET = {
     "draws in the order of the memory": (lambda x: identity(seeded_dropout(x)), [A]),
     "refuses a layout loudly": (rule(wants_rows, lambda ctx, g: 2 * ctx.saved_tensors[0] * g), [A]),
-    "float32 inside": (Seventh.apply, [A]),
+    "float32 inside": (rule(seventh, seventh), [A]),
     "a constant upstream cancels": (
         lambda x: identity(torch.nn.functional.batch_norm(x, None, None, training=True)), [A]),
     "f(x, x) is another function": (lambda x, y: identity(x.mul_(2).add_(y)), [A, B]),

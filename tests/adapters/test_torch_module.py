@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
-from beside import power
+from beside import power, rule
 
 from gradcheck_ref.adapters import check_module
 
@@ -400,30 +400,19 @@ def test_the_reentrant_checkpoint_is_refused_in_favor_of_the_other():
 # --- modules as they are trained: 16 bits, and a loss in float32 ------------------------------
 
 
-class Times(torch.autograd.Function):
-    """The identity, with a backward that multiplies."""
-
-    @staticmethod
-    def forward(ctx, x, factor):
-        ctx.factor = factor
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream * ctx.factor, None
-
-
 class Classifier(nn.Module):
     """Something, then a linear layer, and the cross entropy of its output in float32."""
 
     def __init__(self, first, features, classes=20, factor=1.0, autocast=False):
         super().__init__()
-        self.first, self.last, self.factor = first, nn.Linear(features, classes), factor
+        self.first, self.last = first, nn.Linear(features, classes)
+        # The identity, with a backward that multiplies.
+        self.times = rule(lambda ctx, x: x.clone(), lambda ctx, upstream: upstream * factor)
         self.autocast = torch.autocast("cpu", torch.float16, enabled=autocast)
 
     def forward(self, x, labels):
         with self.autocast:
-            logits = self.last(Times.apply(self.first(x), self.factor))
+            logits = self.last(self.times(self.first(x)))
         return nn.functional.cross_entropy(logits.float(), labels)
 
 
