@@ -1,6 +1,22 @@
 """What several test files use: points beside one another, how f is called at them, and noise."""
 
+import subprocess
+
 import numpy as np
+
+
+def ran(*command, **how):
+    """Run a command to its end, and keep what it prints."""
+    words = [str(word) for word in command]
+    return subprocess.run(words, capture_output=True, text=True, **how)
+
+
+def status_of(main, *words):
+    """Return the status with which a command line ends, within the tests."""
+    try:
+        return main([str(word) for word in words])
+    except SystemExit as end:
+        return end.code
 
 
 def shifted(inputs, count):

@@ -5,7 +5,6 @@ import functools
 import graphlib
 import inspect
 import re
-import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
+from beside import ran
 from docstrings import faults_of, names_in, parsed, section
 
 import gradcheck_ref
@@ -373,9 +373,7 @@ def test_importing_the_package_and_the_adapters_prints_nothing_and_imports_no_ex
         "extra = {'pytest', 'matplotlib', 'torch', 'jax', 'scipy'} & set(sys.modules)\n"
         "sys.exit(f'imported: {extra}' if extra else 0)"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=ROOT, capture_output=True, text=True
-    )
+    done = ran(sys.executable, "-W", "error", "-c", code, cwd=ROOT)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from beside import status_of
 from program_child import child
 
 import gradcheck_ref
@@ -50,16 +51,12 @@ def test_a_result_that_cannot_be_written_is_no_failure_and_no_traceback(what):
 
 @pytest.mark.parametrize("arguments", [["--jsn"], ["tuor"]], ids=" ".join)
 def test_a_usage_error_ends_with_status_2_and_advice(arguments, capsys):
-    with pytest.raises(SystemExit) as end:
-        __main__.main(arguments)
-    assert end.value.code == 2
+    assert status_of(__main__.main, *arguments) == 2
     assert "usage:" in capsys.readouterr().err
 
 
 def test_the_version_is_that_of_the_package(capsys):
-    with pytest.raises(SystemExit) as end:
-        __main__.main(["--version"])
-    assert end.value.code == 0
+    assert status_of(__main__.main, "--version") == 0
     assert capsys.readouterr().out.strip() == f"gradcheck-ref {gradcheck_ref.__version__}"
 
 

@@ -3,12 +3,12 @@
 import os
 import re
 import stat
-import subprocess
 import warnings
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 import pytest
+from beside import ran
 
 import gradcheck_ref
 
@@ -34,12 +34,7 @@ def test_ci_runs_the_command_of_the_readme(name):
 
 def command_of(name, **environment):
     """Return the command of that name as `.ci/readme` prints it, and what it complains of."""
-    done = subprocess.run(
-        [ROOT / ".ci" / "readme", name],
-        env={"PATH": os.environ["PATH"], **environment},
-        capture_output=True,
-        text=True,
-    )
+    done = ran(ROOT / ".ci" / "readme", name, env={"PATH": os.environ["PATH"], **environment})
     assert done.returncode == (1 if done.stderr else 0)
     return done.stdout.rstrip("\n"), done.stderr
 
@@ -61,7 +56,7 @@ def test_ci_can_be_executed_and_stops_at_the_first_failure():
     script = ROOT / ".ci" / "run"
     assert script.stat().st_mode & stat.S_IXUSR
     assert "\nset -euo pipefail\n" in text_of(".ci/run")
-    subprocess.run(["bash", "-n", str(script)], check=True)
+    ran("bash", "-n", script, check=True)
 
 
 def test_ci_compares_with_the_versions_that_the_pages_name():

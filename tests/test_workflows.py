@@ -8,12 +8,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+from beside import ran
 
 import gradcheck_ref
 
@@ -40,7 +40,7 @@ def said_by(linter, *arguments, finds):
     program = shutil.which(linter, path=PATH)
     if program is None:
         pytest.skip(f"needs {linter}, of the extra workflows")
-    done = subprocess.run([program, *arguments], capture_output=True, text=True)
+    done = ran(program, *arguments)
     assert done.returncode in (0, *finds), done.stderr
     return done.stdout if done.returncode else ""
 
@@ -91,10 +91,10 @@ THE_TAG = 'test -f "dist/gradcheck_ref-${GITHUB_REF_NAME#v}-py3-none-any.whl"'
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_workflows_run_exactly_the_commands_of_the_readme(name):
-    ran = [line for line in re.findall(r"^ +run: (.*)$", text_of(name), re.M) if line != THE_TAG]
-    assert ran == [f'eval "$(.ci/readme {command})"' for command in COMMANDS[name]]
+    does = [line for line in re.findall(r"^ +run: (.*)$", text_of(name), re.M) if line != THE_TAG]
+    assert does == [f'eval "$(.ci/readme {command})"' for command in COMMANDS[name]]
     for command in COMMANDS[name]:
-        subprocess.run([ROOT / ".ci" / "readme", command], check=True, stdout=subprocess.DEVNULL)
+        ran(ROOT / ".ci" / "readme", command, check=True)
 
 
 def test_the_workflows_cover_every_promised_system_and_python():
@@ -162,7 +162,7 @@ def checkout(tmp_path):
         ["clone", "--quiet", origin, clone],
         ["-C", clone, *somebody, "commit", "--quiet", "--allow-empty", "--message", "First"],
     ):
-        subprocess.run(["git", *words], check=True, stderr=subprocess.DEVNULL)
+        ran("git", *words, check=True)
     (clone / ".venv").symlink_to(sys.prefix)
     for name in ("docs", "exercises", "gradcheck_ref"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -181,9 +181,7 @@ def checkout(tmp_path):
 
 def publish(checkout, version):
     """Do what the workflow does; return what can then be read."""
-    command = subprocess.run(
-        [ROOT / ".ci" / "readme", "versions"], check=True, capture_output=True, text=True
-    ).stdout
+    command = ran(ROOT / ".ci" / "readme", "versions", check=True).stdout
     environment = {
         "VERSION": version,
         "SITE_URL": "https://owner.example/repo/",
@@ -192,13 +190,8 @@ def publish(checkout, version):
         "GIT_COMMITTER_NAME": "somebody",
         "GIT_COMMITTER_EMAIL": "somebody@example.org",
     }
-    subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=checkout,
-        env=os.environ | environment,
-        check=True,
-        capture_output=True,
-    )
+    env = os.environ | environment
+    ran("bash", "-euo", "pipefail", "-c", command, cwd=checkout, env=env, check=True)
     return checkout / "build" / "pages"
 
 

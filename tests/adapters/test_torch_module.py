@@ -2,7 +2,6 @@
 
 import random
 import re
-import subprocess
 import sys
 from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import pytest
-from beside import power, rule
+from beside import power, ran, rule
 
 from gradcheck_ref.adapters import check_module
 
@@ -529,7 +528,4 @@ def test_worker_processes_work_despite_the_threads_of_torch(tmp_path):
         "    report = check_module(module, np.ones((1, 2)), loss=cube, workers=2)\n"
         "    print(report.verdict)\n"
     )
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=120, check=True
-    )
-    assert done.stdout == "pass\n"
+    assert ran(sys.executable, script, timeout=120, check=True).stdout == "pass\n"

@@ -15,7 +15,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import threading
 import zipfile
@@ -23,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from beside import ran
 
 ROOT = Path(__file__).parents[2]
 MODULES = Path(os.environ.get("NODE_MODULES", Path(__file__).parent / "node_modules"))
@@ -51,13 +51,8 @@ def build(folder, **settings):
     for module in ("mkdocs", "material", "mkdocstrings", "hatchling"):
         if find_spec(module) is None:
             pytest.skip(f"needs {module}, of the extra docs")
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | settings,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", folder]
+    done = ran(*command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"} | settings)
     assert done.returncode == 0, done.stderr
 
 

@@ -4,10 +4,10 @@ import importlib
 import inspect
 import pkgutil
 import re
-import subprocess
 import sys
 
 import pytest
+from beside import ran
 from docstrings import faults_of
 
 from gradcheck_ref import compat
@@ -29,8 +29,7 @@ def module_of(name):
 def test_all_modules_are_imported_without_any_extra_and_print_nothing():
     names = ", ".join(f"gradcheck_ref.compat.{name}" for name in MODULES)
     none = f"import sys\nsys.modules |= dict.fromkeys({EXTRAS})\n"  # None: not to be imported
-    run = [sys.executable, "-W", "error", "-c", f"{none}import {names}"]
-    done = subprocess.run(run, capture_output=True, text=True)
+    done = ran(sys.executable, "-W", "error", "-c", f"{none}import {names}")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

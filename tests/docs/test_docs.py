@@ -12,12 +12,12 @@ import os
 import re
 import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from beside import ran
 from sybil import Document
 from sybil.example import SybilFailure
 from zoo_reports import CASES, kill_matrix, report_on
@@ -329,13 +329,8 @@ def stored_output_of(script):
 
 def output_of(script):
     """Run the script as a reader would, with warnings as errors; return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"},
-        capture_output=True,
-        encoding="utf-8",
-    )
+    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
+    done = ran(sys.executable, "-W", "error", script, cwd=ROOT, env=env, encoding="utf-8")
     assert done.returncode == 0, f"{script.name} fails:\n{done.stderr}"
     return done.stdout
 
@@ -467,12 +462,9 @@ def test_every_formula_renders_but_one_with_a_typo():
     node = shutil.which("node") or pytest.skip("needs node, to run the vendored KaTeX")
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
     formulas = [formula for text in texts for formula in formulas_on(text)]
-    done = subprocess.run(
-        [node, "-e", RENDER, str(DOCS / "assets" / "katex" / "katex.min.js")],
-        input=json.dumps([*formulas, r"\frac{1}{2"]),
-        capture_output=True,
-        encoding="utf-8",
-    )
+    asked = json.dumps([*formulas, r"\frac{1}{2"])
+    katex = DOCS / "assets" / "katex" / "katex.min.js"
+    done = ran(node, "-e", RENDER, katex, input=asked, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
     *errors, typo = json.loads(done.stdout)
     assert [pair for pair in zip(formulas, errors, strict=True) if pair[1]] == []

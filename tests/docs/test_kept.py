@@ -5,10 +5,10 @@ arrives later, and not if it was made before an own one.
 """
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from beside import ran
 
 KEPT = Path(__file__).parents[2] / "docs" / "assets" / "run" / "kept.js"
 
@@ -82,11 +82,8 @@ for (let run = 0; run < 300; run += 1) {
 
 def outcome_of(source):
     """Run the tabs with a script; return what went wrong."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("needs node")
-    done = subprocess.run([node, "-e", TABS, source], capture_output=True, text=True, check=False)
-    return done.stderr
+    node = shutil.which("node") or pytest.skip("needs node")
+    return ran(node, "-e", TABS, source).stderr
 
 
 def test_no_order_of_events_loses_a_text_and_all_tabs_show_the_same():

@@ -3,11 +3,11 @@
 import contextlib
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from beside import ran
 
 import course
 from grader import wall
@@ -80,14 +80,8 @@ def start(command, cwd, **more):
     """Run a command where nothing of this checkout is found but what is given."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     here = Path(sys.executable).parent
-    return subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env={**kept, "PATH": f"{here}{os.pathsep}{kept['PATH']}", **more},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    env = {**kept, "PATH": f"{here}{os.pathsep}{kept['PATH']}", **more}
+    return ran(*command, cwd=cwd, env=env, timeout=120)
 
 
 def said(report):

@@ -18,6 +18,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from beside import status_of
 from graded import ORDINARY, RELU, ROOT, RUNNER, best_wall, hand_in, said
 from hostile_submissions import HOSTILE, at_the_top
 
@@ -564,9 +565,5 @@ def test_an_impossible_command_is_refused_with_a_sentence(row, monkeypatch, caps
     monkeypatch.chdir(ROOT)
     command, says = row.split(" | ")
     words = [*command.split(), *["--no-wall"] * command.startswith("grade")]  # nothing is run
-    try:
-        status = run.main(words)
-    except SystemExit as end:
-        status = end.code
-    assert status == 2
+    assert status_of(run.main, *words) == 2
     assert says in " ".join("".join(capsys.readouterr()).split())

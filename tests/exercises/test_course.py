@@ -2,13 +2,13 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from beside import ran
 from graded import finished, start
 from wrong_submissions import judged, rows_of, visible_outcome_of, wrong_answers
 
@@ -148,7 +148,7 @@ def test_only_the_wrong_layers_fail_for_any_seed_and_none_is_unsure():
 @pytest.mark.slow
 def test_the_authors_tests_pass_though_three_layers_are_wrong():
     starter = EXERCISES["09_bug_hunt"].folder / "starter.py"
-    done = subprocess.run([sys.executable, starter], capture_output=True, text=True)
+    done = ran(sys.executable, starter)
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["True"] * 8
     assert "NotImplementedError: exercise 9, task 2: evidence" in done.stderr
 
@@ -181,7 +181,7 @@ def test_the_page_on_new_exercises_leads_to_a_working_one(tmp_path):
     blocks = [f["source"] for f in FENCE.finditer(page) if f["language"] == "bash"]
     *begin, end = blocks
     assert end == "python exercises/run.py verify 99\n"
-    subprocess.run(["bash", "-e"], input="\n".join(begin), text=True, cwd=tmp_path, check=True)
+    ran("bash", "-e", input="\n".join(begin), cwd=tmp_path, check=True)
     exercise = course.read_course(tmp_path / "exercises").find("99")
     for sentence, faults_of in verify.assertions_of(exercise).items():
         assert faults_of(exercise) == [], sentence

@@ -1,12 +1,12 @@
 """What is counted of a backward pass: forward passes, time, and complex numbers."""
 
-import subprocess
 import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from beside import ran
 
 import course
 from effort import RealArray, effort
@@ -35,13 +35,7 @@ def test_the_time_of_all_threads_is_measured(work):
 def test_a_limit_on_the_time_does_not_make_the_clock_coarse(code, least, most):
     limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (100, 100)); "
     asked = f"from effort import effort; print(effort(lambda: {code}, [])[2])"
-    told = subprocess.run(
-        [sys.executable, "-c", limited + asked],
-        cwd=course.HERE,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    told = ran(sys.executable, "-c", limited + asked, cwd=course.HERE, check=True)
     assert least <= float(told.stdout) <= most
 
 

@@ -8,12 +8,12 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from beside import ran
 from wrong_submissions import solution_of
 
 from course import read_course
@@ -81,15 +81,9 @@ def checked(folder, name, *asked, without=()):
             archive.extractall(folder / "course")
     driver = ROOT / "docs/assets/run/driver.py"
     words = [driver, folder / "course", exercise.name, json.dumps(asked), *without]
-    done = subprocess.run(
-        [sys.executable, "-c", DRIVER, *map(str, words)],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
+    env = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-c", DRIVER, *words]
+    done = ran(*command, cwd=folder, env=env, encoding="utf-8", check=True)
     assert not done.stderr
     said = re.findall(r"(.*?)^=> ([^\n]*)\n", done.stdout, re.DOTALL | re.MULTILINE)
     return [(text, json.loads(answer)) for text, answer in said]

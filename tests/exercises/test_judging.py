@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from beside import status_of
 from graded import finished, start
 from wrong_submissions import judged
 
@@ -288,9 +289,7 @@ def test_an_unwritten_checker_gives_a_task_and_no_traceback(capsys):
 
 
 def test_a_missing_file_is_a_usage_error(capsys):
-    with pytest.raises(SystemExit) as end:
-        judging.main(["nowhere.py"])
-    assert end.value.code == 2
+    assert status_of(judging.main, "nowhere.py") == 2
     assert "there is no file nowhere.py" in capsys.readouterr().err
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from beside import status_of
 from graded import ROOT, each_row
 
 import catalogue
@@ -57,10 +58,7 @@ class Desk:
 
     def run(self, words=""):
         """Do the same within the tests, where Python and NumPy are there already."""
-        try:
-            status = run.main(words.split())
-        except SystemExit as end:
-            status = end.code
+        status = status_of(run.main, *words.split())
         out, err = self.capsys.readouterr()
         assert err == "" or status == 2, err
         return subprocess.CompletedProcess(words, status, out, err)

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from beside import status_of
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle.chosen import chosen
@@ -58,10 +59,7 @@ def command(capsys):
     """Return the command line, within the tests, where NumPy is there already."""
 
     def command(*arguments):
-        try:
-            status = __main__.main(["oracle", *map(str, arguments)])
-        except SystemExit as end:
-            status = end.code
+        status = status_of(__main__.main, "oracle", *arguments)
         return subprocess.CompletedProcess(arguments, status, *capsys.readouterr())
 
     return command

@@ -3,11 +3,11 @@
 import functools
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from beside import ran
 from compilers import c, javascript, rust
 
 from gradcheck_ref.oracle.generate.drawn import draw, drawable
@@ -73,7 +73,7 @@ def test_a_foreign_implementation_passes(path, made, tmp_path):
     assert {v.kind for v in found.declined} == {"verdict", "escalate", "whole"} - set(found.answers)
     assert len(found.outcomes) + len(found.declined) == len(vectors)
     lines = "".join(json.dumps({"id": str(n), **ask}) + "\n" for n, ask in enumerate(UNKNOWN))
-    told = subprocess.run(command, input=lines, capture_output=True, text=True).stdout
+    told = ran(*command, input=lines).stdout
     replies = [json.loads(line) for line in told.splitlines()]
     assert [sorted(reply) for reply in replies] == [["id", "problem"]] * len(UNKNOWN)
 
@@ -105,5 +105,5 @@ def test_a_page_can_load_the_javascript_as_a_plain_script():
         ' rtol: 0.5, atol: 0}).close";'
         "console.log(vm.runInContext(ask, page))"
     )
-    done = subprocess.run([node, "-e", page, str(JAVASCRIPT)], capture_output=True, text=True)
+    done = ran(node, "-e", page, JAVASCRIPT)
     assert (done.stdout, done.stderr) == ("true\n", "")

@@ -6,13 +6,13 @@ import hashlib
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 import jsonschema
 import pytest
+from beside import ran
 
 from gradcheck_ref.oracle.export import exported
 from gradcheck_ref.oracle.generate.drawn import draw
@@ -162,12 +162,7 @@ def test_every_answer_is_computed_again_without_numpy_or_this_package(tmp_path):
         path.write_text(json.dumps(file), encoding="utf-8")
     # -S: no installed package can be imported; -I: neither can the checkout.
     code = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_module('generate.__main__')"
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code],
-        cwd=tmp_path / "oracle",
-        capture_output=True,
-        text=True,
-    )
+    done = ran(sys.executable, "-I", "-S", "-c", code, cwd=tmp_path / "oracle")
     assert (done.returncode, done.stderr) == (0, "")
     for path in (VECTORS / VERSION).iterdir():
         again = tmp_path / "oracle" / "vectors" / VERSION / path.name

@@ -7,6 +7,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from beside import status_of
 
 from gradcheck_ref import __main__
 from gradcheck_ref.oracle import commands
@@ -55,10 +56,7 @@ def judged(capsys, tmp_path):
         replies.write_bytes("\n".join(lines).encode("utf-8", "surrogatepass"))
         asked = [word for vector in vectors for word in ("--only", vector.id)]
         given = [*asked, "--json", "--junit", str(junit), str(replies)]
-        try:
-            status = __main__.main(["oracle", "judge", *given])
-        except SystemExit as end:
-            status = end.code
+        status = status_of(__main__.main, "oracle", "judge", *given)
         data = json.loads(capsys.readouterr().out)
         return status, data, ElementTree.parse(junit).getroot()
 

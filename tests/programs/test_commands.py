@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from beside import status_of
 from compilers import c, fortran, javascript, rust
 from program_child import check, child, noting, products_child
 
@@ -122,9 +123,7 @@ BAD_USE = {
 @pytest.mark.parametrize(("arguments", "said"), BAD_USE.values(), ids=BAD_USE)
 def test_a_usage_error_is_refused(arguments, said, capsys):
     for option in ([], ["--json"]):
-        with pytest.raises(SystemExit) as end:
-            __main__.main(["check", *option, *arguments])
-        assert end.value.code == 2
+        assert status_of(__main__.main, "check", *option, *arguments) == 2
         out, err = capsys.readouterr()
         found = json.loads(out)["why"] if option else err
         assert said in found
