@@ -185,7 +185,7 @@ def turn() -> int:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark all but one in n cases of a table (``one_in(n)``) as slow, or (``sweep(n)``) as nightly.
 
-    Which ones changes from commit to commit.
+    Which ones changes from commit to commit. A sweep is slow, but for what ``one_in`` leaves.
     """
     before, now = collections.Counter[str](), turn()
     rests: dict[str, dict[str, int]] = {}  # of a table, for all its cases have its marks
@@ -198,7 +198,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for rest, n in rests[table].items():
             if (before[table] + now) % n:
                 item.add_marker(rest)
-        if "nightly" in rests[table]:
+        if [*rests[table]] == ["nightly"]:
             item.add_marker("slow")
         before[table] += 1
 
