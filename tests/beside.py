@@ -40,11 +40,6 @@ def call(f, point):
     return f(*point) if isinstance(point, tuple) else f(point)
 
 
-def arrays(value):
-    """Return what a function has returned as a tuple."""
-    return value if isinstance(value, tuple) else (value,)
-
-
 class OneByOne:
     """What an adapter gives, without any ``many``."""
 

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from beside import OneByOne, arrays, call, shifted
+from beside import OneByOne, call, shifted
 from edge_cases import LAYOUTS, Counted
+from zoo_slopes import as_tuple
 
 from gradcheck_ref import check_jvp, check_vjp
 from gradcheck_ref.adapters import from_jax, from_torch
@@ -182,7 +183,7 @@ def test_many_equals_f_at_each_point_for_any_number_of_points(framework, name, c
     for value, point in zip(values, points, strict=True):
         alone = call(framework.adapt(counted.f), point)
         assert isinstance(value, tuple) == isinstance(alone, tuple)
-        for one, other in zip(arrays(value), arrays(alone), strict=True):
+        for one, other in zip(as_tuple(value), as_tuple(alone), strict=True):
             assert type(one) is np.ndarray
             assert one.flags.writeable
             assert (one.shape, one.dtype) == (other.shape, other.dtype)

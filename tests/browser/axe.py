@@ -5,8 +5,9 @@ from .conftest import node_module
 OURS = [".md-content"]  # the rest of the page is Material's
 
 
-# Whether one can read it is asked of the first text in each way of looking: that takes longest, and
-# most texts look like one that was seen before. All other questions are asked of everything.
+# Whether one can read it, and tell a link from the text around it, is asked of the first text in
+# each way of looking: that takes longest, and most texts look like one that was seen before. All
+# other questions are asked of everything.
 FIRST = """(good) => {
   const grounds = new Map([[null, ""]]);
   function ground(one) {
@@ -22,35 +23,43 @@ FIRST = """(good) => {
   const ways = [];
   for (const one of document.querySelectorAll(".md-content *")) {
     const texts = [...one.childNodes].filter((node) => node.nodeType === 3 && node.data.trim());
+    const link = one.matches("a[href]");
     one.removeAttribute("data-first");
-    if (texts.length && one.getClientRects().length) {
-      const { color, fontSize, fontWeight, visibility, textShadow } = getComputedStyle(one);
-      const way = [color, fontSize, fontWeight, visibility, textShadow, ground(one)].join();
-      if (seen.has(way)) continue;
+    if ((texts.length || link) && one.getClientRects().length) {
+      const style = getComputedStyle(one);
+      const { color, fontSize, fontWeight, visibility, textShadow } = style;
+      const way = [color, fontSize, fontWeight, visibility, textShadow, ground(one)];
+      if (link) {
+        let around = one.parentElement;
+        while (getComputedStyle(around).display === "inline") around = around.parentElement;
+        const alone = around.textContent.trim() === one.textContent.trim();
+        way.push(alone, getComputedStyle(around).color, style.textDecorationLine, style.border);
+      }
+      if (seen.has(way.join())) continue;
       one.setAttribute("data-first", "");
-      seen.add(way);
-      ways.push(way);
+      seen.add(way.join());
+      ways.push(way.join());
     }
   }
   return ways;
 }"""
-CONTRAST = "color-contrast"
+CONTRAST, HIDDEN = "color-contrast", "link-in-text-block"
 
 
 def faults_of(tab, good=None):
     """Return what axe-core finds serious in our part of an open page."""
-    others = {CONTRAST: {"enabled": False}}
+    others = {rule: {"enabled": False} for rule in (CONTRAST, HIDDEN)}
     return [*asked_of_axe(tab, OURS, rules=others), *contrast_faults_of(tab, good)]
 
 
 def contrast_faults_of(tab, good=None):
-    """Return the texts that have too little contrast for people with weak eyes.
+    """Return texts with too little contrast for people with weak eyes, and links that hide.
 
     Nothing is asked about ways of looking that are in the list of good ones, which learns others.
     """
     good = [] if good is None else good
     ways = tab.evaluate(FIRST, good)
-    faults = asked_of_axe(tab, ["[data-first]"], runOnly=[CONTRAST]) if ways else []
+    faults = asked_of_axe(tab, ["[data-first]"], runOnly=[CONTRAST, HIDDEN]) if ways else []
     if not faults:
         good += ways
     return faults

@@ -55,20 +55,21 @@ class Exercise:
         self.keys.insert_text(source)
         return self
 
-    def keep(self, **files):
-        """Write the files of other exercises, as their pages do."""
-        for name, text in files.items():
-            self.tab.evaluate(
-                "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = "
-                "JSON.stringify({text})",
-                [name, text],
-            )
-
     def press(self, name, until):
         """Press a button, wait for words, and return what the checks say, or what is printed."""
         self.button(name).click()
         self.status.filter(has_text=until).wait_for()
         return (self.report if name == "Check" else self.output).text_content()
+
+
+def keep(tab, **files):
+    """Write the files of exercises, as their pages do."""
+    for name, text in files.items():
+        tab.evaluate(
+            "([name, text]) => localStorage[`gradcheck_ref ${name} exercise`] = "
+            "JSON.stringify({text})",
+            [name, text],
+        )
 
 
 # --- with NumPy ------------------------------------------------------------------------------
@@ -80,16 +81,23 @@ def student(chromium, address, tmp_path_factory):
     with window(chromium) as context:
         give_numpy(context, tmp_path_factory.mktemp("course"))
         tab = context.new_page()
+        tab.goto(f"{address}assets/checker.js")  # no page, but of this site
         tab.seen = Watch(context, address)
         yield tab
 
 
 @pytest.fixture
-def exercise(student, address):
-    """Open the exercise as a student does who was never here; nothing may go wrong."""
-    yield Exercise(student, address)
+def desk(student):
+    """Return the window of a student who was never here; nothing may go wrong."""
+    yield student
     student.evaluate("localStorage.clear()")
     assert student.seen.forget() == []
+
+
+@pytest.fixture
+def exercise(desk, address):
+    """Open the exercise there."""
+    return Exercise(desk, address)
 
 
 def test_the_editor_begins_with_the_starter_and_loads_nothing_until_asked(exercise):
@@ -236,10 +244,8 @@ def test_python_keeps_running_on_the_next_pages(exercise, address):
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", NAMES)
-def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
-    exercise, address, name
-):
-    there = Exercise(exercise.tab, address, name)
+def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(desk, address, name):
+    there = Exercise(desk, address, name)
     total = sum(check.startswith("check_") for check in read_course().find(name).points)
     there.press("Check", f"0 of {total} checks passed.")
     there.write(finished(read_course().find(name)))
@@ -247,23 +253,24 @@ def test_each_exercise_is_checked_in_its_page_and_its_file_can_be_run_after(
     there.press("Run the file", "Done")
 
 
-def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(exercise, address):
+def test_the_project_runs_the_answers_of_other_pages_and_names_missing_ones(desk, address):
     project = read_course().find("project")
-    exercise.keep(**{name: solution(name) for name in [*project.needs[1:], project.name]})
-    there = Exercise(exercise.tab, address, project.name)
+    keep(desk, **{name: solution(name) for name in [*project.needs[1:], project.name]})
+    there = Exercise(desk, address, project.name)
     assert "nothing is written in exercise 01" in there.press("Check", "0 of 5 checks passed.")
-    exercise.keep(**{project.needs[0]: RIGHT})
+    keep(desk, **{project.needs[0]: RIGHT})
     assert "Every check passes." in there.press("Check", "5 of 5 checks passed.")
-    exercise.keep(**{project.needs[0]: WRONG})
+    keep(desk, **{project.needs[0]: WRONG})
     assert "called    exercise 01" in there.press("Check", "0 of 5 checks passed.")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", PICTURES)
-def test_the_page_draws_what_the_functions_return(exercise, address, name):
+def test_the_page_draws_what_the_functions_return(desk, address, name):
     chosen = read_course().find(name)
     needed = (*(chosen.needs if chosen.kind == "project" else ()), name)
-    exercise.keep(**{one: solution(one) for one in needed})
-    there = Exercise(exercise.tab, address, name)
+    keep(desk, **{one: solution(one) for one in needed})
+    there = Exercise(desk, address, name)
     picture = there.tab.locator(".own-picture")
     assert picture.count() == 0
     for _ in range(2):
@@ -280,8 +287,8 @@ def test_the_page_draws_what_the_functions_return(exercise, address, name):
     assert picture.count() == 0
 
 
-def test_axe_finds_nothing_serious_in_a_report_and_a_picture(exercise, address):
-    there = Exercise(exercise.tab, address, "04_allclose")
+def test_axe_finds_nothing_serious_in_a_report_and_a_picture(desk, address):
+    there = Exercise(desk, address, "04_allclose")
     there.write(
         "print('mine')\n" + solution("04_allclose").replace("atol + rtol * np.abs(numeric)", "atol")
     )
@@ -338,39 +345,42 @@ def test_an_exercise_can_be_done_without_a_mouse(exercise):
 # --- in the Python of a browser, which has no NumPy here -------------------------------------
 
 
-def test_the_browsers_python_loads_reports_and_stops_a_file(context, address):
+@pytest.fixture(scope="module")
+def real(chromium, address):
+    """Open the exercise once: Python starts once, and again only when a test has ended it."""
     node_module("pyodide")
-    route_numpy_of_one_line(context)  # all that is needed until a check asks for more
-    exercise = Exercise(context.new_page(), address)
-    said = exercise.write("def f(:").press("Check", "0 of 6 checks passed.")
+    with window(chromium) as context:
+        route_numpy_of_one_line(context)  # all that is needed until a check asks for more
+        yield Exercise(context.new_page(), address)
+
+
+def test_the_browsers_python_loads_reports_and_stops_a_file(real):
+    said = real.write("def f(:").press("Check", "0 of 6 checks passed.")
     assert "NO        Your file can be imported." in said
     assert "raised    SyntaxError" in said
     # The checks work in another folder than Python began in.
     found = 'import importlib.util\nprint(importlib.util.find_spec("gradcheck_ref").origin)'
-    assert exercise.write(found).press("Run the file", "Done.").endswith("/__init__.py\n")
-    exercise.write("import importlib\n\nwhile True:\n    pass\n")
-    exercise.button("Check").click()
-    exercise.status.filter(has_text="Checking").wait_for()
-    assert exercise.button("Run the file").is_disabled()
+    assert real.write(found).press("Run the file", "Done.").endswith("/__init__.py\n")
+    real.write("import importlib\n\nwhile True:\n    pass\n")
+    real.button("Check").click()
+    real.status.filter(has_text="Checking").wait_for()
+    assert real.button("Run the file").is_disabled()
     silent = re.compile(r"Still running, line [34]: (while True:|pass) \(Stop ends it\)")
-    exercise.status.filter(has_text=silent).wait_for()
-    exercise.press("Stop", "Stopped.")
+    real.status.filter(has_text=silent).wait_for()
+    real.press("Stop", "Stopped.")
     # What was written in another page can be imported.
-    exercise.keep(**{"02_central": "a = 6"})
-    exercise.write("import importlib\nprint(importlib.import_module('work.02_central').a)")
-    assert exercise.press("Run the file", "Done.") == "6\n"
-    assert exercise.write("print(6 * 7)").press("Run the file", "Done.") == "42\n"
+    keep(real.tab, **{"02_central": "a = 6"})
+    real.write("import importlib\nprint(importlib.import_module('work.02_central').a)")
+    assert real.press("Run the file", "Done.") == "6\n"
+    assert real.write("print(6 * 7)").press("Run the file", "Done.") == "42\n"
 
 
-def test_what_a_file_changes_in_numpy_is_gone_when_python_is_started_anew(context, address):
-    node_module("pyodide")
-    route_numpy_of_one_line(context)
-    exercise = Exercise(context.new_page(), address)
-    exercise.write("import numpy\nnumpy.ndindex = None").press("Run the file", "Done;")
-    exercise.write("import numpy\nprint(hasattr(numpy, 'ndindex'))")
-    assert exercise.press("Run the file", "Done.") == "True\n"
-    exercise.press("Restart Python", "The next run starts it anew.")
-    assert exercise.press("Run the file", "Done.") == "False\n"
+def test_what_a_file_changes_in_numpy_is_gone_when_python_is_started_anew(real):
+    real.write("import numpy\nnumpy.ndindex = None").press("Run the file", "Done;")
+    real.write("import numpy\nprint(hasattr(numpy, 'ndindex'))")
+    assert real.press("Run the file", "Done.") == "True\n"
+    real.press("Restart Python", "The next run starts it anew.")
+    assert real.press("Run the file", "Done.") == "False\n"
 
 
 # --- the site --------------------------------------------------------------------------------

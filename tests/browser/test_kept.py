@@ -56,20 +56,27 @@ def shows(exercise, text):
 
 
 @pytest.fixture(scope="module")
-def two(chromium, address):
-    """Open the same exercise in two tabs; a third never hears of what the others do."""
+def pages(chromium):
+    """Open three tabs; the last one never hears of what the others do."""
     with window(chromium) as context:
         pages = [context.new_page() for _ in range(3)]
         pages[2].add_init_script(DEAF)
-        yield [lambda page=page: Exercise(page, address) for page in pages]
+        yield pages
 
 
 @pytest.fixture
-def tabs(two):
-    """Open them without a past."""
-    opened = [reader() for reader in two]
-    opened[0].tab.evaluate("localStorage.clear()")
-    return [reader() for reader in two]
+def one(pages, address):
+    """Open an exercise in one of them, without a past."""
+    for page in pages:
+        page.goto(f"{address}assets/checker.js")  # no page, but of this site
+    pages[0].evaluate("localStorage.clear()")
+    return Exercise(pages[0], address)
+
+
+@pytest.fixture
+def tabs(one, pages, address):
+    """Open the same exercise in all of them."""
+    return [one, *(Exercise(page, address) for page in pages[1:])]
 
 
 # --- two tabs --------------------------------------------------------------------------------
@@ -126,8 +133,7 @@ def test_an_answer_in_one_tab_is_seen_in_the_other(tabs):
 # --- earlier texts ---------------------------------------------------------------------------
 
 
-def test_start_again_twice_brings_the_first_text_back(tabs):
-    one = tabs[0]
+def test_start_again_twice_brings_the_first_text_back(one):
     assert one.button("Start again").is_disabled()
     for text in ("original", "a letter"):
         one.write(text)
@@ -166,8 +172,7 @@ def test_the_last_ten_are_kept_with_their_points_and_downloaded(chromium, addres
         assert name.endswith("0 of 6.py")
 
 
-def test_open_files_keeps_what_was_there(tabs, address):
-    one = tabs[0]
+def test_open_files_keeps_what_was_there(one, address):
     Exercise(one.tab, address, "06_relu").write("newer work")
     Exercise(one.tab, address).write("mine")
     names = ("06_relu (1).py", "mine.py")

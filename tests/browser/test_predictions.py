@@ -34,7 +34,7 @@ class Question:
         self.status = self.block.locator("[role=status]")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", ASKED)
 def test_a_question_is_answered_by_keyboard_and_then_shows_the_truth_beside_it(page, name):
     tab = page(ASKED[name])

@@ -46,6 +46,14 @@ class Example:
         self.status.filter(has_text=words).wait_for()
 
 
+# All that the page says below its examples.
+NOTED = """() => {
+  window.told = [];
+  const observer = new MutationObserver(([one]) => told.push(one.target.innerText));
+  for (const one of document.querySelectorAll(".run-status")) {
+    observer.observe(one, { childList: true });
+  }
+}"""
 # NumPy is asked for as soon as Python is there, and is not in the core.
 NO_NUMPY = re.compile(r"404: \S+/pyodide/numpy-\S+\.whl")
 
@@ -55,6 +63,7 @@ def opened(tab, address):
     """Open the page once: Python starts once, and again only when a test has ended it."""
     node_module("pyodide")
     tab.goto(address + A_PAGE)
+    tab.evaluate(NOTED)
     return tab
 
 
@@ -73,6 +82,15 @@ def test_the_examples_above_run_first_quietly_and_from_a_clean_slate(example):
     example(1).write("a.append(2)")
     assert example(2).write("print(a)").run() == "[1, 2]\n"
     assert example(2).run() == "[1, 2]\n"
+
+
+def test_while_python_loads_it_says_how_much_is_there(example):
+    example(0).write("print(1)").run()
+    told = example(0).tab.evaluate("told")
+    got = [float(m[1]) for m in map(re.compile(r"(\S+) MB are there").search, told) if m]
+    assert len(got) > 3
+    assert got == sorted(got)
+    assert 5 < got[-1] < 20
 
 
 FOLD = """one => {
@@ -112,6 +130,31 @@ def test_an_example_prints_and_the_package_is_there_in_this_version(example):
     ask = "from importlib.metadata import version\nprint('é', version('gradcheck_ref'))"
     assert example(0).write(ask).run() == f"é {gradcheck_ref.__version__}\n"
     assert example(0).status.text_content() == "Done."
+
+
+def test_a_module_that_is_misspelt_or_not_here_has_a_sentence(example):
+    said = example(0).write("import mathh").run(until="Ended by ModuleNotFoundError.")
+    assert said.endswith("Did you mean math?\n")
+    example(0).editor.click()  # undo the edits
+    said = example(0).write("import matplotlib.pyplot").run(until="matplotlib could not be loaded")
+    assert said.endswith("plot(x, y) draws on this page, without matplotlib.\n")
+
+
+def test_plot_draws_lines_until_the_next_run(example):
+    first = example(0).write(
+        "x = [10.0**-k for k in range(1, 9)]\n"
+        "plot(x, [h * h for h in x], [1e-16 / h for h in x], log='xy', names=['truncation'])"
+    )
+    first.run()
+    picture = first.tab.locator(".own-picture")
+    assert picture.locator("polyline").count() == 2
+    assert min(line.bounding_box()["width"] for line in picture.locator("polyline").all()) > 100
+    assert picture.locator(".figure-key").all_inner_texts() == ["truncation", "second"]
+    assert faults_of(first.tab) == []
+    first.code.press("Control+a")
+    first.tab.keyboard.insert_text("print(1)")
+    first.run()
+    assert picture.count() == 0
 
 
 def test_a_printing_endless_loop_shows_its_output_and_the_running_line(example):
@@ -216,30 +259,6 @@ def test_files_are_fetched_on_run_and_failed_ones_again(context, address, tmp_pa
     assert first.write("print(1)").run() == "1\n"
 
 
-def test_while_python_loads_it_says_how_much_is_there(context, address):
-    node_module("pyodide")
-    tab = context.new_page()
-    tab.goto(address + A_PAGE)
-    first = Example(tab, 0)
-    first.write("print(1)")
-    tab.evaluate(
-        """() => {
-          window.told = [];
-          const one = document.querySelector(".run-status");
-          new MutationObserver(() => told.push(one.innerText)).observe(one, {childList: true});
-        }"""
-    )
-    first.run()
-    got = [
-        float(m[1])
-        for m in map(re.compile(r"(\S+) MB are there").search, tab.evaluate("told"))
-        if m
-    ]
-    assert len(got) > 3
-    assert got == sorted(got)
-    assert 5 < got[-1] < 20
-
-
 def test_without_a_network_it_says_so_at_once(context, address):
     tab = context.new_page()
     tab.goto(address + A_PAGE)
@@ -248,28 +267,3 @@ def test_without_a_network_it_says_so_at_once(context, address):
     first.button.click()
     first.said("You are offline, and Python is not loaded yet.")
     context.set_offline(False)
-
-
-def test_a_module_that_is_misspelt_or_not_here_has_a_sentence(example):
-    said = example(0).write("import mathh").run(until="Ended by ModuleNotFoundError.")
-    assert said.endswith("Did you mean math?\n")
-    example(0).editor.click()  # undo the edits
-    said = example(0).write("import matplotlib.pyplot").run(until="matplotlib could not be loaded")
-    assert said.endswith("plot(x, y) draws on this page, without matplotlib.\n")
-
-
-def test_plot_draws_lines_until_the_next_run(example):
-    first = example(0).write(
-        "x = [10.0**-k for k in range(1, 9)]\n"
-        "plot(x, [h * h for h in x], [1e-16 / h for h in x], log='xy', names=['truncation'])"
-    )
-    first.run()
-    picture = first.tab.locator(".own-picture")
-    assert picture.locator("polyline").count() == 2
-    assert min(line.bounding_box()["width"] for line in picture.locator("polyline").all()) > 100
-    assert picture.locator(".figure-key").all_inner_texts() == ["truncation", "second"]
-    assert faults_of(first.tab) == []
-    first.code.press("Control+a")
-    first.tab.keyboard.insert_text("print(1)")
-    first.run()
-    assert picture.count() == 0
