@@ -233,6 +233,7 @@ MADE_TWICE = """
 """
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("row", rows_of(MADE_TWICE), ids=" | ".join)
 def test_a_slip_that_is_made_twice_costs_one_check(row):
     number, check, *edits = row
