@@ -140,10 +140,6 @@ def check_gradient(
     smaller than that even when the whole error bar is added. It fails if its error is larger even
     when three bars are subtracted, and a second measurement at another step agrees.
 
-    A claim that is nearly right, but off by more than the error bar of an entry, may itself be a
-    difference of f. It is compared with differences at eight usual steps, in at most 16
-    evaluations, and a note says so if it is one to its last digits.
-
     For complex ``z = x + i y`` the gradient of L is ``dL/dx + i dL/dy``, as in torch: for
     ``L = |z|^2`` it is ``2 z``.
 
