@@ -136,15 +136,14 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield from _each(block, entries.something_else, entries.phase)
         yield from _each(block, entries.term_without_upstream, entries.few_digits)
         yield from _each(block, entries.tolerance, entries.along_the_input)
-        yield from _each(block, entries.another_frame, entries.the_sum)
+        yield from _each(block, entries.another_frame)
     # All other entries must be known to be right.
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(block, partly.place, partly.mask, entries.not_zero, partly.some_outputs)
         yield from _each(block, partly.local_derivative, partly.by_a_factor, entries.counted_once)
     # Patterns with many numbers that are fitted, and one without any.
-    for pattern in (entries.factor_for_each, entries.mean_and_spread, entries.rows_and_columns):
+    for pattern in (entries.factor_for_each, entries.mean_and_spread, partly.one_input):
         yield _first(pattern, block)
-    yield _first(partly.one_input, block)
 
 
 def _each(block: Block, *patterns: Pattern) -> Iterator[Guess | None]:

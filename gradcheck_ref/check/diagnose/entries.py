@@ -129,19 +129,6 @@ def along_the_input(block: Block) -> Iterator[Guess]:
     yield Guess("not-projected", said, advice, block.numeric + _rest(off, 0, x), outputs)
 
 
-def rows_and_columns(block: Block) -> Iterator[Guess]:
-    """Find an error that is a constant along each row plus one along each column."""
-    shape = block.part.shape
-    if len(shape) != 2 or min(shape) < 2 or not (block.all_rows and block.all_columns):
-        return
-    off = (block.claim - block.numeric).reshape(*shape, -1)
-    mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
-    said = "the error is a constant along each row plus one along each column"
-    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then "
-    advice += "the gradient is known up to that: check f along changes that keep them"
-    yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
-
-
 def factor_for_each(block: Block) -> Iterator[Guess]:
     """Find a factor of its own for each row or column of the input, or for each output."""
     if np.iscomplexobj(block.claim) or not block.is_sharp:
@@ -163,14 +150,6 @@ def factor_for_each(block: Block) -> Iterator[Guess]:
             advice = f"is a weight for each {name} left out, or the derivative of its function?"
             mended = mended.reshape(block.entries, -1)[block.rows]
             yield Guess("inner-factor", said, advice, mended, shape[axis])
-
-
-def the_sum(block: Block) -> Iterator[Guess]:
-    """Find an f whose slope is 1 at every entry, as that of a sum."""
-    is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
-    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= FEWEST and block.wrong.all():
-        said = "every slope of f is 1, as if f added up its input"
-        yield Guess("local-derivative", said, "does f return the output, and not the loss?")
 
 
 def mean_and_spread(block: Block) -> Iterator[Guess]:

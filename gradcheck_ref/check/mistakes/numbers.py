@@ -162,20 +162,6 @@ def constant_term(wrong: Gradient) -> Iterator[Fitted]:
     yield Fitted(-wrong.values, there, lambda c, unsure: words(c, unsure, True))
 
 
-def leaked(wrong: Gradient) -> Iterator[Fitted]:
-    """Take away a multiple of the gradient of another input."""
-    for other, (_, theirs) in wrong.others.items():
-        if theirs.shape != wrong.values.shape or not theirs.any():
-            continue
-
-        def words(c: Any, unsure: float, other: str = other) -> tuple[Any, Words]:
-            added = f"{'plus' if np.real(c) < 0 else 'minus'} {plain(abs(c), unsure)}"
-            said = f"it is the numeric value {added} times the gradient of {other}"
-            return None, Words(said, f"where are {wrong.name} and {other} added, or mixed up?")
-
-        yield Fitted(wrong.values, theirs, words)
-
-
 # --- from right to wrong --------------------------------------------------------------------------
 
 
