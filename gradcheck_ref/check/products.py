@@ -93,7 +93,7 @@ def check_vjp(
     the vjp returns the gradient of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` it is
     ``conj(a) * upstream``.
 
-    If all is right, about 12 more calls of the vjp try it in company. For a function of torch's own
+    If all is right, about 17 more calls of the vjp try it in company. For a function of torch's own
     operations these are four forwards and four backwards, and 20 to 30 if it has a backward of
     its own. They are not counted as evaluations.
 
