@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, Options
@@ -85,7 +84,6 @@ def check_jacobian(
     outputs first, then inputs. It is transposed
     """
     knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    as_function(f, "f")
     if jacobian is None:
         raise TypeError(
             "jacobian must be a matrix, blocks, or a function that returns it, not None"

@@ -14,7 +14,8 @@ from gradcheck_ref.structure.constants import Constant
 RTOL = 1e-6
 
 # A fourth-order formula has an error of at least eps^(4/5). This factor allows for a slope that is
-# smaller than f: 9e-4 for float32. A wider tolerance than WIDEST is useless, even for float16.
+# smaller than f: 9e-4 for float32. A number that is off by WIDEST of itself has no certain digit: a
+# wider tolerance is useless, even for float16.
 ABOVE_FLOOR = 300.0
 WIDEST = 0.1
 

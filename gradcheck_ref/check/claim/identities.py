@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
+from gradcheck_ref.check.decimals import COARSE
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.measure.lines import STRETCH, Line
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
@@ -32,9 +33,8 @@ RANDOM_SUM = 4.0
 NEAREST, FARTHER, FARTHEST = 32.0, 8.0, 2.0**-7
 DEVIATIONS, STEADY = 8.0, 3.0
 
-# A change is not rounding if it is larger than this fraction of the product, or larger than a
-# million roundings of numbers of size 1 (1e6 * 2.2e-16).
-ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
+# A change is not rounding if it is larger than this fraction of the product, and than COARSE.
+ROUNDING_AT_MOST = 0.05
 
 # A product is linear for vectors of three sizes: 1, and this many times larger and smaller.
 LARGE = 1e3
@@ -307,7 +307,7 @@ def _typical(numbers: Array) -> Any:
 
 def _rounding(noise: Any, size: Any) -> Any:
     """Return the error that noise explains, if it is rounding: a small part of the product."""
-    return np.minimum(DEVIATIONS * noise, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING))
+    return np.minimum(DEVIATIONS * noise, np.maximum(ROUNDING_AT_MOST * size, COARSE))
 
 
 @QUIETLY

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.decimals import A_TRACE, digits_of, places_of
-from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Guess
+from gradcheck_ref.check.decimals import ROUNDINGS, digits_of, places_of
+from gradcheck_ref.check.diagnose.block import FEWEST, Block, Guess
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, NEARLY, plain, rough
 from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
@@ -63,8 +64,11 @@ def something_else(block: Block) -> Iterator[Guess]:
         named = {block.name: x[row], "what f returns": of_f[column]}
         named |= {f"the {vector}": np.ones(len(own))}
     is_no_slope = block.wrong.all() and block.significant.any()
+    rounding = ROUNDINGS * np.finfo(float).eps
     for name, values in named.items() if is_no_slope else ():
-        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=A_TRACE, atol=0)
+        alike = values.size == own.size and np.allclose(
+            own.flat, values.flat, rtol=rounding, atol=0
+        )
         # Whole numbers are equal by chance, but not if each is in its own call.
         is_vector = name == f"the {vector}" and len(own) > 1
         if alike and ((np.real(own) % 1).any() or is_vector):
@@ -224,7 +228,7 @@ def not_zero(block: Block) -> Iterator[Guess]:
     fails, name = block.fails, block.name
     if not block.known[fails].all():
         return
-    if (block.bar > UNCERTAIN * np.abs(block.claim))[fails].any():
+    if (block.bar > WIDEST * np.abs(block.claim))[fails].any():
         return  # with a long bar 0 is only the middle of a range, as between slopes at a kink
     if (np.abs(block.numeric) > block.slack / FAIL_BARS)[fails].any():
         return  # it may be small, and not 0

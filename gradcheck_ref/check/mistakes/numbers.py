@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -14,16 +13,12 @@ from gradcheck_ref.check.mistakes.gradient import Array, Fitted, Gradient, Mend,
 # A gradient that is off by this should be corrected, and few tolerances hide it.
 SLIGHT = "a relative error of 1e-3"
 
-SIGN = Words(
-    "the sign is wrong",
-    "is a minus missing, or one too many, as in target - prediction instead of "
-    "prediction - target?",
-)
-
 
 def sign(wrong: Gradient) -> Iterator[Mend]:
     """Change the sign."""
-    yield Mend(-wrong.values, SIGN)
+    advice = "is a minus missing, or one too many, as in target - prediction instead of "
+    advice += "prediction - target?"
+    yield Mend(-wrong.values, Words("the sign is wrong", advice))
 
 
 def factor_with_a_meaning(wrong: Gradient) -> Iterator[Fitted]:
@@ -51,20 +46,6 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         return (1 / value if named else None), said
 
     return Fitted(np.zeros_like(wrong.values), wrong.values, words)
-
-
-def also_scaled(values: Array, first: Words, wrong: Gradient) -> Fitted:
-    """Change the sign of what another repair gives, or divide that by a factor with a meaning."""
-    divided = _divided(replace(wrong, values=values), named=True)
-
-    def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
-        value, second = (-1, SIGN) if abs(c + 1) <= unsure else divided.words(c, unsure)
-        stop = "" if first.advice.endswith("?") else "."
-        return value, second and Words(
-            f"{first.sentence}, and {second.sentence}", f"{first.advice}{stop} And {second.advice}"
-        )
-
-    return divided._replace(words=words)
 
 
 def conjugate(wrong: Gradient) -> Iterator[Mend]:
