@@ -23,13 +23,10 @@ from gradcheck_ref.check.words import setting
 # A product of a few dozen factors and terms is off by a few dozen roundings at most.
 ROUNDINGS_OF_PRODUCT = 64.0
 
-# A sum of terms with random signs is hardly ever larger than this many times their norm. Nor is the
-# sum of their errors.
-RANDOM_SUM = 4.0
-
 # The noise of a product is measured like that of f, at points that it can tell apart: from a few
 # spacings of x up to one of bfloat16, because code may round to that inside. In 800 right products
-# of such functions, no identity was off by more than this many standard deviations.
+# of such functions, no identity was off by more than this many standard deviations. Nor is a sum of
+# terms with random signs larger than so many times their norm.
 NEAREST, FARTHER, FARTHEST = 32.0, 8.0, 2.0**-7
 DEVIATIONS, STEADY = 8.0, 3.0
 
@@ -297,7 +294,7 @@ def _side(product: Array, vector: Array) -> tuple[float, float]:
         total += float(terms.sum())
         absolute += float(np.abs(terms).sum())
         squares = math.hypot(squares, float(np.linalg.norm(terms)))
-    return total, min(absolute, RANDOM_SUM * squares)
+    return total, min(absolute, DEVIATIONS * squares)
 
 
 def _typical(numbers: Array) -> Any:
