@@ -3,6 +3,8 @@
 import importlib
 from inspect import isfunction, signature
 
+from gradcheck_ref.check.knobs import Options
+
 MODULES = (
     *("gradcheck_ref", "gradcheck_ref.adapters", "gradcheck_ref.zoo"),
     *(f"gradcheck_ref.compat.{peer}" for peer in ("cs231n", "torch", "tvm", "warp")),
@@ -17,14 +19,16 @@ def names_of(module):
 
 
 def called(module, name):
-    """Return the name with its parameters; a twin of a check has two more than the check."""
+    """Return the name with its parameters; the twin of a check has two more, and hands some on."""
     one = getattr(module, name)
     if not isfunction(one) or ".compat." in module.__name__:  # with the parameters of its peer
         return f"`{name}`"
     parameters = list(signature(one).parameters)
     if name.startswith("assert_"):
-        check = signature(getattr(module, name.replace("assert_", "check_")))
-        assert parameters == [*check.parameters, "unsure", "empty"]
+        check = signature(getattr(module, name.replace("assert_", "check_"))).parameters
+        own = [parameter for parameter in check if parameter not in Options.__annotations__]
+        assert parameters == [*own, "unsure", "empty", "options"]
+        assert Options.__annotations__.keys() <= check.keys()
         return f"`{name}`"
     return f"`{name}({', '.join(parameters)})`"
 

@@ -33,7 +33,7 @@ PARTS = {
     ),
     "Notes": (
         "After *note*, with any verdict.",
-        "examine.py hides/measured.py ../adapters/torch_call.py:remarks",
+        "examine.py ../adapters/torch_call.py:remarks",
     ),
 }
 

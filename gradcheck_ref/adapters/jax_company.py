@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.check.claim.company import (
-    ALL_ROUNDING,
     NEARBY,
     OTHERWISE,
     Circumstance,
@@ -19,6 +18,7 @@ from gradcheck_ref.check.claim.company import (
     size_of,
     tolerance,
 )
+from gradcheck_ref.check.knobs import RTOL
 
 Both = tuple[list[Any], list[Any]]
 Transformed = tuple[Callable[..., Any], tuple[Any, Any], list[Any]]
@@ -52,7 +52,7 @@ class JaxArrays:
         eps = max(float(jax.numpy.finfo(one.dtype).eps) for one in (*point, *outputs))
         self.tolerance = tolerance(eps, change)
         self.base = self.gradient()
-        self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(outputs))
+        self.scale = max(size_of(self.base), RTOL * size_of(outputs))
 
     def moving(self, *point: Any) -> list[Any]:
         """Return the outputs that have a derivative."""

@@ -8,7 +8,6 @@ from gradcheck_ref.adapters.calls import Arguments, Returned
 from gradcheck_ref.adapters.torch_place import array_of
 from gradcheck_ref.adapters.torch_trees import plain
 from gradcheck_ref.check.claim.company import (
-    ALL_ROUNDING,
     NEARBY,
     OTHERWISE,
     Circumstance,
@@ -21,6 +20,7 @@ from gradcheck_ref.check.claim.company import (
     size_of,
     tolerance,
 )
+from gradcheck_ref.check.knobs import RTOL
 
 # A module may have hundreds of parameters, and a function many inputs or outputs: so many groups of
 # them are asked for alone. For a module all takes 16 backwards: 5 at once and 6 for the others.
@@ -61,7 +61,7 @@ class Tensors:
         self.upstreams = [self._normal(one) for one in outputs]
         first = self.pull(outputs, leaves, retain_graph=True)
         self.base = numbers(first)
-        self.scale = max(size_of(self.base), ALL_ROUNDING * size_of(numbers(outputs)))
+        self.scale = max(size_of(self.base), RTOL * size_of(numbers(outputs)))
         self.plain: Any = outputs, leaves, first
         self.written, self.leaves = f._written(outputs), leaves
 

@@ -13,12 +13,13 @@ from gradcheck_ref.arguments import Array
 # More digits than this are as good for a check as all of them. C's %g and %f write 6 digits, and a
 # table in a paper has fewer.
 FEW_DIGITS = 9
-# Rounding to float64, once or twice, may change a number by this much of itself.
-A_TRACE = 8 * float(np.finfo(np.float64).eps)
+# So many roundings of a number change nothing: a gradient may be symmetric, or zero, but for them.
+ROUNDINGS = 8
 
-# A step between values is longer than COARSE roundings of f (2e-10 of it). Changes of up to MANY
+# A million roundings: a step between values is longer than this part of f, and a change of a
+# product that is larger than this, for numbers of size 1, is no rounding. Changes of up to MANY
 # steps are multiples of it.
-COARSE, MANY = 2.0**20, 100.0
+COARSE, MANY = 2.0**-32, 100.0
 
 # The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
 BITS = 24, 11, 8
@@ -105,7 +106,7 @@ def step_between(values: Array) -> Array:
     here = values[0]
     values = np.where(np.isfinite(values), values, here)
     moves = np.abs(values - here)
-    shortest = COARSE * np.finfo(moves.dtype).eps * np.fmax(np.abs(here), moves.max(axis=0))
+    shortest = COARSE * np.fmax(np.abs(here), moves.max(axis=0))
     fine = ((moves > 0) & (moves <= shortest)).any(axis=0)  # they have all digits
     moves[moves <= shortest] = 0.0
     step = rest = np.where(moves > 0, moves, np.inf).min(axis=0)
@@ -131,7 +132,9 @@ def _there(values: Array) -> Array:
 
 def _whole(numbers: Array) -> bool:
     """Tell whether these are integers, except for rounding."""
-    return bool((np.abs(numbers - np.rint(numbers)) <= A_TRACE * numbers).all())
+    return bool(
+        (np.abs(numbers - np.rint(numbers)) <= ROUNDINGS * np.finfo(float).eps * numbers).all()
+    )
 
 
 @np.errstate(all="ignore")

@@ -18,7 +18,6 @@ from gradcheck_ref.check.combinations import by_output, combined, too_many
 from gradcheck_ref.check.hides.audit import plant
 from gradcheck_ref.check.hides.blind import Viewpoint
 from gradcheck_ref.check.hides.code import has_branches
-from gradcheck_ref.check.hides.measured import as_measured
 from gradcheck_ref.check.hides.running import auditing
 from gradcheck_ref.check.judge.doubts import weigh_doubts
 from gradcheck_ref.check.judge.question import Question
@@ -130,8 +129,7 @@ def _report(
     f: Callable[..., Any], question: Question, findings: Findings, results: Results
 ) -> Report:
     ask, noise = question.ask, question.noise
-    measured = as_measured(question, results.pairs)
-    notes = [*_notes(ask, question.claims, question.alone), *filter(None, [measured])]
+    notes = [*_notes(ask, question.claims, question.alone)]
     if few := rounded_claims(question, results.inputs):
         notes.append(
             f"{question.claims.who} for {' and '.join(few)} is off by about "

@@ -1,11 +1,11 @@
 """Check the gradient of a scalar function, or assert that it is right."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs
+from gradcheck_ref.check.knobs import Knobs, Options
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
@@ -140,10 +140,6 @@ def check_gradient(
     smaller than that even when the whole error bar is added. It fails if its error is larger even
     when three bars are subtracted, and a second measurement at another step agrees.
 
-    A claim that is nearly right, but off by more than the error bar of an entry, may itself be a
-    difference of f. It is compared with differences at eight usual steps, in at most 16
-    evaluations, and a note says so if it is one to its last digits.
-
     For complex ``z = x + i y`` the gradient of L is ``dL/dx + i dL/dy``, as in torch: for
     ``L = |z|^2`` it is ``2 z``.
 
@@ -187,7 +183,9 @@ def check_gradient(
     w - every entry is 2 x the numeric value
     """
     knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    return examine(f, inputs, knobs, _claim(f, grads))
+    of_f = grads is None or (callable(grads) and grads == f)
+    claim = Product("f", f) if of_f else Product(words("grads", "gradient"), grads)
+    return examine(f, inputs, knobs, claim)
 
 
 def assert_gradient(
@@ -195,29 +193,23 @@ def assert_gradient(
     inputs: Any,
     grads: Any = None,
     *,
-    constant: Constant = (),
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_evaluations: int | None = None,
-    nondet_tol: float | None = None,
-    seed: int = 0,
-    workers: Any = None,
-    progress: Any = None,
     unsure: str = "warn",
     empty: str = "unsure",
+    **options: Unpack[Options],
 ) -> Report:
     """Assert that a claimed gradient of a scalar function is right, for use in tests.
 
     Parameters
     ----------
-    f, inputs, grads, constant, rtol, atol, max_evaluations : any
-        As for `check_gradient`.
-    nondet_tol, seed, workers, progress : any
+    f, inputs, grads : any
         As for `check_gradient`.
     unsure : {"warn", "fail", "pass"}
         The action on a verdict *unsure*.
     empty : {"unsure", "pass"}
         The verdict if there is nothing to compare, as for a shape of (0, 3).
+    **options : any
+        constant, rtol, atol, max_evaluations, nondet_tol, seed, workers and progress: as for
+        `check_gradient`.
 
     Returns
     -------
@@ -255,11 +247,4 @@ def assert_gradient(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    return insist(examine(f, inputs, knobs, _claim(f, grads)), unsure, empty)
-
-
-def _claim(f: Callable[..., Any], grads: Any) -> Product:
-    """Return the claim: the given gradients, or those that f returns with its value."""
-    of_f = grads is None or (callable(grads) and grads == f)
-    return Product("f", f) if of_f else Product(words("grads", "gradient"), grads)
+    return insist(check_gradient(f, inputs, grads, **options), unsure, empty)

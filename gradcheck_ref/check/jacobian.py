@@ -1,12 +1,11 @@
 """Check, or assert, a whole Jacobian: a matrix, blocks by input and output, or a function."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
-from gradcheck_ref.arguments import as_function
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs
+from gradcheck_ref.check.knobs import Knobs, Options
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
@@ -85,7 +84,11 @@ def check_jacobian(
     outputs first, then inputs. It is transposed
     """
     knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    return _check(f, inputs, jacobian, knobs)
+    if jacobian is None:
+        raise TypeError(
+            "jacobian must be a matrix, blocks, or a function that returns it, not None"
+        )
+    return examine(f, inputs, knobs, Product("jacobian", jacobian))
 
 
 def assert_jacobian(
@@ -93,26 +96,17 @@ def assert_jacobian(
     inputs: Any,
     jacobian: Any,
     *,
-    constant: Constant = (),
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_evaluations: int | None = None,
-    nondet_tol: float | None = None,
-    seed: int = 0,
-    workers: Any = None,
-    progress: Any = None,
     unsure: str = "warn",
     empty: str = "unsure",
+    **options: Unpack[Options],
 ) -> Report:
     """Assert that a Jacobian is right, for use in tests.
 
     Parameters
     ----------
-    f, inputs, jacobian, constant, rtol, atol, max_evaluations : any
+    f, inputs, jacobian : any
         As for `check_jacobian`.
-    nondet_tol, seed, workers, progress : any
-        As for `check_jacobian`.
-    unsure, empty : str
+    unsure, empty, **options : any
         As for `assert_gradient`.
 
     Returns
@@ -143,14 +137,4 @@ def assert_jacobian(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    return insist(_check(f, inputs, jacobian, knobs), unsure, empty)
-
-
-def _check(f: Callable[..., Any], inputs: Any, jacobian: Any, knobs: Knobs) -> Report:
-    as_function(f, "f")
-    if jacobian is None:
-        raise TypeError(
-            "jacobian must be a matrix, blocks, or a function that returns it, not None"
-        )
-    return examine(f, inputs, knobs, Product("jacobian", jacobian))
+    return insist(check_jacobian(f, inputs, jacobian, **options), unsure, empty)

@@ -4,16 +4,18 @@ import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, TypedDict
 
 from gradcheck_ref.arguments import as_tolerance, described
 from gradcheck_ref.check.words import knob, setting, words
+from gradcheck_ref.structure.constants import Constant
 
 # Far above the rounding of a well-behaved function, and far below the error of a typical bug.
 RTOL = 1e-6
 
 # A fourth-order formula has an error of at least eps^(4/5). This factor allows for a slope that is
-# smaller than f: 9e-4 for float32. A wider tolerance than WIDEST is useless, even for float16.
+# smaller than f: 9e-4 for float32. A number that is off by WIDEST of itself has no certain digit: a
+# wider tolerance is useless, even for float16.
 ABOVE_FLOOR = 300.0
 WIDEST = 0.1
 
@@ -54,6 +56,19 @@ def allowed_by_lines(eps: float) -> float:
     1e-2 for float64, 0.04 for float32, 0.5 for float16.
     """
     return max(ALLOWED_BY_LINES, min(LEFT * default_rtol(eps), 1 / 2))
+
+
+class Options(TypedDict, total=False):
+    """The options that an assertion hands on to its check; see `check_gradient`."""
+
+    constant: Constant
+    rtol: float | None
+    atol: float | None
+    max_evaluations: int | None
+    nondet_tol: float | None
+    seed: int
+    workers: Any
+    progress: Any
 
 
 @dataclass

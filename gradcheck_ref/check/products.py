@@ -1,12 +1,12 @@
 """Check, or assert, the derivative of a function through its products with vectors: vjp, jvp."""
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from gradcheck_ref.arguments import as_function, framework_of
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs
+from gradcheck_ref.check.knobs import Knobs, Options
 from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
@@ -93,7 +93,7 @@ def check_vjp(
     the vjp returns the gradient of ``L = Re(sum(conj(upstream) * f))``. For ``f = a z`` it is
     ``conj(a) * upstream``.
 
-    If all is right, about 12 more calls of the vjp try it in company. For a function of torch's own
+    If all is right, about 17 more calls of the vjp try it in company. For a function of torch's own
     operations these are four forwards and four backwards, and 20 to 30 if it has a backward of
     its own. They are not counted as evaluations.
 
@@ -197,27 +197,18 @@ def assert_vjp(
     vjp: Callable[..., Any] | None = None,
     *,
     jvp: Callable[..., Any] | Literal[False] | None = None,
-    constant: Constant = (),
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_evaluations: int | None = None,
-    nondet_tol: float | None = None,
-    seed: int = 0,
-    workers: Any = None,
-    progress: Any = None,
     company: bool | Literal["all"] = True,
     unsure: str = "warn",
     empty: str = "unsure",
+    **options: Unpack[Options],
 ) -> Report:
     """Assert that a vector-Jacobian product is right, for use in tests.
 
     Parameters
     ----------
-    f, inputs, vjp, jvp, constant, rtol, atol, max_evaluations : any
+    f, inputs, vjp, jvp, company : any
         As for `check_vjp`.
-    nondet_tol, seed, workers, progress, company : any
-        As for `check_vjp`.
-    unsure, empty : str
+    unsure, empty, **options : any
         As for `assert_gradient`.
 
     Returns
@@ -248,10 +239,8 @@ def assert_vjp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(
-        rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol, company
-    )
-    return insist(_check(f, inputs, knobs, "vjp", vjp, jvp), unsure, empty)
+    report = check_vjp(f, inputs, vjp, jvp=jvp, company=company, **options)
+    return insist(report, unsure, empty)
 
 
 def assert_jvp(
@@ -260,26 +249,17 @@ def assert_jvp(
     jvp: Callable[..., Any] | None = None,
     *,
     vjp: Callable[..., Any] | Literal[False] | None = None,
-    constant: Constant = (),
-    rtol: float | None = None,
-    atol: float | None = None,
-    max_evaluations: int | None = None,
-    nondet_tol: float | None = None,
-    seed: int = 0,
-    workers: Any = None,
-    progress: Any = None,
     unsure: str = "warn",
     empty: str = "unsure",
+    **options: Unpack[Options],
 ) -> Report:
     """Assert that a Jacobian-vector product is right, for use in tests.
 
     Parameters
     ----------
-    f, inputs, jvp, vjp, constant, rtol, atol, max_evaluations : any
+    f, inputs, jvp, vjp : any
         As for `check_jvp`.
-    nondet_tol, seed, workers, progress : any
-        As for `check_jvp`.
-    unsure, empty : str
+    unsure, empty, **options : any
         As for `assert_gradient`.
 
     Returns
@@ -310,8 +290,7 @@ def assert_jvp(
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
     check_unsure(unsure, empty)
-    knobs = Knobs(rtol, atol, max_evaluations, seed, workers, progress, constant, nondet_tol)
-    return insist(_check(f, inputs, knobs, "jvp", jvp, vjp), unsure, empty)
+    return insist(check_jvp(f, inputs, jvp, vjp=vjp, **options), unsure, empty)
 
 
 def _check(

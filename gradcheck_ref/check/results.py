@@ -13,9 +13,6 @@ from gradcheck_ref.structure.parts import Part
 PASS, UNSURE, FAIL = 0, 1, 2
 VERDICTS = {PASS: "pass", UNSURE: "unsure", FAIL: "fail"}
 
-# The evaluations for every step that the check may try along an axis: 24 rungs, eight between them.
-ALL_STEPS = 64
-
 # A refusal takes three error bars, each of four standard deviations of noise, so that no gradient
 # fails by chance. Half of an exact jump counts only once.
 FAIL_BARS = 3.0
@@ -28,9 +25,9 @@ FEWEST_LINES = 7
 # mistake in its numbers is named.
 ARGUMENTS = "arguments of "
 
-# A repair with a fitted number is right as a whole if it leaves surely less than this part of the
-# mistake: one number mends a part of any.
-LEFT_IF_FITTED = 0.3
+# A repair is right as a whole if it leaves surely less than this part of the mistake, and of the
+# gradient: one number that is fitted mends a part of any mistake.
+REMAINDER = 0.3
 
 
 class Stair(NamedTuple):

@@ -37,7 +37,6 @@ TRAPS = {
     "hips/square-root-of-matrix": ("transposed", "A", True),
     "megatron/rms-norm": ("inner-factor", "w", True),
     "ngboost/laplace": ("swapped", "log_b", True),
-    "nnlib/max-pool": ("mask", "x", False),
     "scikit-optimize/hamming": ("regulariser", "theta", True),
     "statsmodels/log-dispersion": ("regulariser", "log_alpha", True),
 }
@@ -130,10 +129,7 @@ POINTS = {
     "a dead relu": (lambda x: np.sum(relu(x)), -POSITIVE, np.zeros(4), "factor x"),
     "equal inputs": (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), "swapped b"),
     "one row": (lambda x: np.mean(x**2), np.array([0.7]), of_bowl, "missing-sum x"),
-    "one sign": (bowl, POSITIVE, of_bowl, "mask x"),
-    "one sign of many": (
-        lambda x: np.sum(np.abs(x) * np.arange(1, 10)), np.linspace(0.2, 1.7, 9),
-        np.arange(1.0, 10), "mask x"),
+    "one sign, and no branch": (bowl, POSITIVE, of_bowl, ""),
     # one sign is special where the code of f has branches
     "a branch": (sines_of(relu), POSITIVE, np.cos, "mask x"),
     "a branch, two functions farther": (sines_of(activation), POSITIVE, np.cos, "mask x"),

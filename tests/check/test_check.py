@@ -143,37 +143,6 @@ def test_a_number_cannot_be_written_to():
     assert check_gradient(f, 1.5, 12.0).verdict == "pass"
 
 
-class Halves:
-    """The sine with one product; the other is there, and not implemented."""
-
-    def __init__(self, missing):
-        self.missing = missing
-
-    def __call__(self, x):
-        return np.sin(x)
-
-    def product(self, name, vector, x):
-        if name == self.missing:
-            raise NotImplementedError(f"no {name}")
-        return vector * np.cos(x)
-
-    def vjp(self, upstream, x):
-        return self.product("vjp", upstream, x)
-
-    def jvp(self, tangent, x):
-        return self.product("jvp", tangent, x)
-
-
-@pytest.mark.parametrize(("check", "missing"), [(check_vjp, "jvp"), (check_jvp, "vjp")])
-def test_an_unimplemented_product_is_an_error_only_if_requested(check, missing):
-    f, x = Halves(missing), np.array([0.5, 1.0])
-    assert check(f, x).verdict == "pass"
-    with pytest.raises(NotImplementedError, match=f"no {missing}"):
-        check(f, x, **{missing: getattr(f, missing)})
-    with pytest.raises(NotImplementedError, match=f"no {missing}"):
-        {"jvp": check_jvp, "vjp": check_vjp}[missing](f, x)
-
-
 SCORES, SIGNS = np.array([0.5, -1.25, 2.0]), np.array([1.0, -1.0, -1.0])
 
 

@@ -111,7 +111,7 @@ FAULTS = {  # the check, the reason, what is said
     "nothing": (lambda: of_w_and_b(None), "structure", ["no gradient for w, b", "None"]),
     "a scalar for an array": (lambda: of_w_and_b((2.0, 1.0)), "shape",
         ["shape () for w, which has shape (3,)"]),
-    "complex": (lambda: of_w_and_b((2j * X, 1.0)), "dtype", ["for the real input w"]),
+    "complex": (lambda: of_w_and_b((2j * X, 1.0)), "dtype", ["numbers for w, which is real"]),
     "a jvp of another shape": (lambda: of_a_jvp(X), "shape", ["shape (3,) instead of (2,)"]),
     "a tuple from a jvp": (lambda: of_a_jvp((B, B)), "shape", ["instead of one array"]),
     "complex from a jvp": (lambda: of_a_jvp(1j * B), "dtype",

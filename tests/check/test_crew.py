@@ -139,31 +139,6 @@ def test_an_unpicklable_function_is_refused_with_advice(f, inputs):
         assert check(threads)
 
 
-UNGUARDED = """
-import multiprocessing
-import numpy as np
-from gradcheck_ref import check_gradient
-def f(x):
-    return np.sum(x)
-if __name__ == "__main__":
-    multiprocessing.set_start_method("spawn")
-check_gradient(f, np.ones(3), np.ones(3), workers=WORKERS)
-"""
-
-
-@pytest.mark.slow
-def test_a_script_without_a_main_guard_is_refused_with_advice(tmp_path):
-    script = tmp_path / "script.py"
-    script.write_text(UNGUARDED.replace("WORKERS", "2"))
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
-    assert done.returncode == 1
-    # Whoever tidies up after the processes may have another word.
-    assert 'put the code that starts them under if __name__ == "__main__":' in done.stderr
-    script.write_text(UNGUARDED.replace("WORKERS", "2 if __name__ == '__main__' else 1"))
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
-    assert done.returncode == 0
-
-
 @pytest.mark.parametrize(
     ("bad", "error"), [(0, ValueError), (-2, ValueError), (2.0, TypeError), (True, TypeError),
                        ("all", TypeError)]

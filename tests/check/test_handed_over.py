@@ -348,6 +348,23 @@ def test_false_leaves_the_other_product_out_and_not_the_one_under_test(check, as
             check(f, X[0], **given)
 
 
+@pytest.mark.parametrize(
+    ("check", "other", "ours", "missing"),
+    [(check_vjp, check_jvp, "vjp", "jvp"), (check_jvp, check_vjp, "jvp", "vjp")],
+)
+def test_an_unimplemented_product_is_an_error_only_if_requested(check, other, ours, missing):
+    def not_there(given, x):
+        raise NotImplementedError(f"no {missing}")
+
+    f, _ = half_right(**{ours: 1})
+    setattr(f, missing, not_there)
+    assert check(f, X[0]).verdict == "pass"
+    with pytest.raises(NotImplementedError, match=f"no {missing}"):
+        check(f, X[0], **{missing: not_there})
+    with pytest.raises(NotImplementedError, match=f"no {missing}"):
+        other(f, X[0])
+
+
 # --- a function that works in its argument -----------------------------------------------------
 
 

@@ -281,13 +281,13 @@ def fits_once():
 
 
 TRANSPOSED = (
-    "jacobian gives shape (3, 4) for d output / d x, and the shape of that is (4, 3): "
+    "jacobian gives shape (3, 4) for d output / d x, which has shape (4, 3): "
     "outputs first, then inputs. It is transposed"
 )
 FAULTS = {  # the function, the point, the claim, the reason, what is said
     "transposed": (layer, X, RIGHT.T, "shape", TRANSPOSED),
     "transposed and sparse": (layer, X, Sparse(RIGHT.T), "shape", TRANSPOSED),
-    "square": (layer, X, np.ones((4, 4)), "shape", "is (4, 3): outputs first, then inputs"),
+    "square": (layer, X, np.ones((4, 4)), "shape", "shape (4, 3): outputs first, then inputs"),
     "one matrix, transposed": (two_outputs, (X, W), OF_BOTH["one matrix"].T, "shape",
         "(7, 5): outputs first, then inputs. It is transposed"),
     "one matrix of two inputs": (two_inputs, (X, W), np.ones((4, 3)), "shape",

@@ -89,7 +89,6 @@ OF_SEVERAL = {
     "each other's": ({"x": OF_Y, "y": OF_X}, [("swapped", "x"), ("swapped", "y")]),
     "the more specific first": ({"x": OF_X / 7.3, "y": -OF_Y}, [("sign", "y"), ("factor", "x")]),
     "each another": ({"x": -OF_X, "y": OF_Y.T}, [("sign", "x"), ("transposed", "y")]),
-    "that of an input which is right": ({"x": OF_X, "y": OF_X + OF_Y}, [("leaked", "y")]),
 }
 
 

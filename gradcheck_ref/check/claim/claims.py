@@ -377,7 +377,7 @@ class Claims:
             if one is None:  # a claim that f does not depend on this input; that can be checked
                 self.none.add(k)
             gradient = np.zeros(part.shape) if one is None else as_array(one)
-            reason, said = _why_not(gradient, part)
+            reason, said = why_not(gradient, part.name, part.is_complex, part.shape)
             if callable(one):
                 maker = f", with the {self.vector} if it is made for defvjp" * (self.who == "vjp")
                 said = f"a function for {part.name} where a gradient must be: call it{maker}"
@@ -438,12 +438,13 @@ def _arrangement(value: Any) -> str:
     return f"an array of shape {value.shape}" if is_array else described(value)
 
 
-def _why_not(gradient: Array, part: Part) -> tuple[str, str]:
-    """Return why a gradient cannot be compared, as a reason and in words; empty if it can."""
-    if kind_of(gradient.dtype) not in "fciub":
-        return "dtype", f"{gradient.dtype} for {part.name}, which holds no numbers"
-    if gradient.dtype.kind == "c" and not part.is_complex:
-        return "dtype", f"a complex gradient for the real input {part.name}: take its real part"
-    if gradient.shape != part.shape:
-        return "shape", f"shape {gradient.shape} for {part.name}, which has shape {part.shape}"
+def why_not(given: Array, name: str, is_complex: bool, *shapes: tuple[int, ...]) -> tuple[str, str]:
+    """Return why an array cannot be compared, as a reason and in words; empty if it can."""
+    if kind_of(np.dtype(given.dtype)) not in "fciub":
+        return "dtype", f"{given.dtype} for {name}, which holds no numbers"
+    if np.dtype(given.dtype).kind == "c" and not is_complex:
+        return "dtype", f"complex numbers for {name}, which is real: take their real part"
+    if given.shape not in shapes:
+        wanted = " or ".join(map(str, dict.fromkeys(shapes)))
+        return "shape", f"shape {given.shape} for {name}, which has shape {wanted}"
     return "", ""

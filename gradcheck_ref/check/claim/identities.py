@@ -14,6 +14,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims, Product
+from gradcheck_ref.check.decimals import COARSE
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.measure.lines import STRETCH, Line
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
@@ -22,19 +23,15 @@ from gradcheck_ref.check.words import setting
 # A product of a few dozen factors and terms is off by a few dozen roundings at most.
 ROUNDINGS_OF_PRODUCT = 64.0
 
-# A sum of terms with random signs is hardly ever larger than this many times their norm. Nor is the
-# sum of their errors.
-RANDOM_SUM = 4.0
-
 # The noise of a product is measured like that of f, at points that it can tell apart: from a few
 # spacings of x up to one of bfloat16, because code may round to that inside. In 800 right products
-# of such functions, no identity was off by more than this many standard deviations.
+# of such functions, no identity was off by more than this many standard deviations. Nor is a sum of
+# terms with random signs larger than so many times their norm.
 NEAREST, FARTHER, FARTHEST = 32.0, 8.0, 2.0**-7
 DEVIATIONS, STEADY = 8.0, 3.0
 
-# A change is not rounding if it is larger than this fraction of the product, or larger than a
-# million roundings of numbers of size 1 (1e6 * 2.2e-16).
-ROUNDING_AT_MOST, SMALL_ROUNDING = 0.05, 2e-10
+# A change is not rounding if it is larger than this fraction of the product, and than COARSE.
+ROUNDING_AT_MOST = 0.05
 
 # A product is linear for vectors of three sizes: 1, and this many times larger and smaller.
 LARGE = 1e3
@@ -297,7 +294,7 @@ def _side(product: Array, vector: Array) -> tuple[float, float]:
         total += float(terms.sum())
         absolute += float(np.abs(terms).sum())
         squares = math.hypot(squares, float(np.linalg.norm(terms)))
-    return total, min(absolute, RANDOM_SUM * squares)
+    return total, min(absolute, DEVIATIONS * squares)
 
 
 def _typical(numbers: Array) -> Any:
@@ -307,7 +304,7 @@ def _typical(numbers: Array) -> Any:
 
 def _rounding(noise: Any, size: Any) -> Any:
     """Return the error that noise explains, if it is rounding: a small part of the product."""
-    return np.minimum(DEVIATIONS * noise, np.maximum(ROUNDING_AT_MOST * size, SMALL_ROUNDING))
+    return np.minimum(DEVIATIONS * noise, np.maximum(ROUNDING_AT_MOST * size, COARSE))
 
 
 @QUIETLY

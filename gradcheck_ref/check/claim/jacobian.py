@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import Array, described, kind_of
-from gradcheck_ref.check.claim.claims import Claims
+from gradcheck_ref.arguments import Array, described
+from gradcheck_ref.check.claim.claims import Claims, why_not
 from gradcheck_ref.structure.matrices import is_operator, is_sparse, of_rows, transposed_times
 from gradcheck_ref.structure.parts import Part, as_array
 from gradcheck_ref.structure.trees import written_out
@@ -163,20 +163,11 @@ class JacobianClaims(Claims):
         is_matrix = is_sparse(one) or is_operator(one)
         block = of_rows(one, own=self.asks) if is_matrix else as_array(one)
         shapes, title = _shapes(output, part), f"d {output.name} / d {part.name}"
-        kind = kind_of(np.dtype(block.dtype))
-        reason, said = "", ""
-        if kind not in "fciub":
-            reason, said = "dtype", f"{block.dtype} for {title}, which holds no numbers"
-        elif kind == "c" and not (output.is_complex or part.is_complex):
-            said = f"complex numbers for {title}, which is real: take their real part"
-            reason = "dtype"
-        elif block.shape not in shapes:
-            turned = block.shape in {part.shape + output.shape, shapes[-1][::-1]}
-            wanted = " or ".join(map(str, dict.fromkeys(shapes)))
-            said = f"shape {block.shape} for {title}, and the shape of that is {wanted}: "
-            said += "outputs first, then inputs" + ". It is transposed" * turned
-            reason = "shape"
+        reason, said = why_not(block, title, output.is_complex or part.is_complex, *shapes)
         if reason:
+            turned = block.shape in {part.shape + output.shape, shapes[-1][::-1]}
+            said += ": outputs first, then inputs" * (reason == "shape")
+            said += ". It is transposed" * (turned and reason == "shape")
             self.fault(reason, part.name, f"{self.who} gives {said}")
             return None, reason
         self._note_digits(np.dtype(block.dtype), part)

@@ -8,7 +8,8 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.claim.claims import Claims
-from gradcheck_ref.check.claim.identities import ROUNDING_AT_MOST, SMALL_ROUNDING, Identities
+from gradcheck_ref.check.claim.identities import ROUNDING_AT_MOST, Identities
+from gradcheck_ref.check.decimals import COARSE
 from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 
 
@@ -59,5 +60,5 @@ def rounding_of_claims(
     share = np.nan_to_num(own / scale)
     own = np.fmax(own, scale * np.sqrt(np.mean(share**2, axis=0)))
     # A completely different claim next to x is not rounding: it is a switch.
-    switch = own > np.fmax(ROUNDING_AT_MOST * scale, SMALL_ROUNDING / np.fmax(1.0, size))
+    switch = own > np.fmax(ROUNDING_AT_MOST * scale, COARSE / np.fmax(1.0, size))
     return np.where(switch, 0.0, own)

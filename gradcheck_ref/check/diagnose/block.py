@@ -8,14 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, lengths_of
 from gradcheck_ref.check.mistakes.gradient import Gradient
 from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Pair, Region
 from gradcheck_ref.structure.parts import Part
-
-# A number with an error of a tenth of itself has no certain digit. A guess must explain all but a
-# tenth of the difference; one that only agrees within the tolerance may leave half of it.
-UNCERTAIN = 0.1
 
 # Fewer numbers than this prove nothing: many repairs fit, and a line through them has two numbers
 # that were fitted.
@@ -178,7 +175,7 @@ class Block:
     @property
     def is_sharp(self) -> bool:
         """Whether no error bar is long, compared with the largest slope."""
-        longest = UNCERTAIN * np.abs(self.numeric[self.known]).max(initial=0.0)
+        longest = WIDEST * np.abs(self.numeric[self.known]).max(initial=0.0)
         return bool((self.slack[self.known] <= longest).all())
 
     @property
@@ -244,7 +241,7 @@ class Slopes(NamedTuple):
         off, near, bar = np.abs(self.claimed - self.numeric)[fails], near[fails], self.bar[fails]
         # The probability that a random claim with the same error comes as near.
         chances = np.sort(np.minimum(1.0, np.maximum(near, bar) / off))
-        explained = np.maximum(0.0, near - bar).sum() <= UNCERTAIN * off.sum()
+        explained = np.maximum(0.0, near - bar).sum() <= WIDEST * off.sum()
         return bool(explained and chances[free:].prod() <= BY_CHANCE)
 
 

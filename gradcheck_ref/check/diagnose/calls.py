@@ -12,8 +12,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import Block, Guess, equal
 from gradcheck_ref.check.mistakes.factors import NEARLY, rough
 
-WHERE = "where does the {} enter? By the chain rule the derivative is multiplied by it"
-
 
 def _by_call(block: Block, *names: str) -> list[Array]:
     """Return arrays of a block, transposed if needed, so that each column is one call."""
@@ -63,7 +61,12 @@ def the_same_for_all(claims: Array) -> Guess | None:
     """Find a vjp that is the same for all combinations of the outputs, (size, combinations)."""
     if claims.shape[1] < 2 or not claims.any() or (claims != claims[:, :1]).any():
         return None
-    return Guess("upstream-ignored", "it does not depend on the upstream", WHERE.format("upstream"))
+    return _ignored("upstream", "")
+
+
+def _ignored(vector: str, more: str) -> Guess:
+    where = f"where does the {vector} enter? By the chain rule the derivative is multiplied by it"
+    return Guess(f"{vector}-ignored", f"it does not depend on the {vector}{more}", where)
 
 
 def ignores_upstream(block: Block) -> Iterator[Guess]:
@@ -83,6 +86,5 @@ def ignores_upstream(block: Block) -> Iterator[Guess]:
     vector = "upstream" if block.raw else "tangent"
     every_call = block.all_columns if block.raw else block.all_rows
     total = every_call and equal(claim[:, 0], numeric.sum(axis=1), slack.sum(axis=1)).all()
-    sentence = f"it does not depend on the {vector}, or only on its sum"
-    sentence += ", and is right if that is 1 everywhere" if total else ""
-    yield Guess(f"{vector}-ignored", sentence, WHERE.format(vector))
+    more = ", and is right if that is 1 everywhere" if total else ""
+    yield _ignored(vector, f", or only on its sum{more}")

@@ -55,9 +55,6 @@ def diagnose(
 ) -> tuple[Diagnosis, ...]:
     """Name the mistakes that a failed check looks like, best first; at most one for each input.
 
-    Claims that are NaN or infinite have a diagnosis of their own. Then another one of the same
-    input is about its other entries.
-
     Faults come before numbers, and the more specific mistakes before others. Cost: no evaluation
     of ``f``, and a few passes over the claims for each repair.
 
@@ -88,10 +85,9 @@ def diagnose(
     for block in by_input:
         block.is_wrong = bool(block.fails.any()) or block.name in wrong
         block.region = results.regions.get(block.name)
-        if block.endless.any():
+        if block.endless.any():  # another mistake of this input shows when they are numbers
             certain.append(Diagnosis("nonfinite", block.name, *endless.no_number(block)))
-            wrong -= {block.name}  # as a whole it is not known
-            block.region = None
+            settled |= {block.name}
     ranked = []
     for block in by_input:
         # Where noise hides single entries, only inputs that are wrong as a whole are told.
@@ -119,8 +115,7 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
     # If entries without an axis are right, and not zero, the mistake is in some entries only.
     of_some = block.region or (block.others_held and block.others_claimed != 0)
     if not of_some:
-        # Lines say nothing about a claim that is no number.
-        along = None if block.endless.any() else results.along.get(block.name)
+        along = results.along.get(block.name)
         if along and not block.is_whole:
             yield calls.the_same_for_all(along.claims[block.part.stretch])
         exact, fitted = _repaired(block, results)
@@ -136,15 +131,14 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         yield from _each(block, entries.something_else, entries.phase)
         yield from _each(block, entries.term_without_upstream, entries.few_digits)
         yield from _each(block, entries.tolerance, entries.along_the_input)
-        yield from _each(block, entries.another_frame, entries.the_sum)
+        yield from _each(block, entries.another_frame)
     # All other entries must be known to be right.
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(block, partly.place, partly.mask, entries.not_zero, partly.some_outputs)
         yield from _each(block, partly.local_derivative, partly.by_a_factor, entries.counted_once)
     # Patterns with many numbers that are fitted, and one without any.
-    for pattern in (entries.factor_for_each, entries.mean_and_spread, entries.rows_and_columns):
+    for pattern in (entries.factor_for_each, entries.mean_and_spread, partly.one_input):
         yield _first(pattern, block)
-    yield _first(partly.one_input, block)
 
 
 def _each(block: Block, *patterns: Pattern) -> Iterator[Guess | None]:
@@ -163,7 +157,7 @@ def _repaired(block: Block, results: Results) -> tuple[Guess | None, Guess | Non
     if looks and results.claims is not None:
         whole = next(one for one in results.inputs if one.name == block.name)
         return repaired(Blurred(block, looks, results.claims, whole))
-    return repaired(Sharp(block, None if block.endless.any() else results.along.get(block.name)))
+    return repaired(Sharp(block, results.along.get(block.name)))
 
 
 def _from_faults(by_input: list[Block], faults: Sequence[Fault]) -> Iterator[Diagnosis]:
@@ -186,8 +180,5 @@ def _about(block: Block, found: Guess) -> Diagnosis:
     said = any(word in sentence for word in ("measured", "everywhere", "random lines"))
     if not (block.all_judged or said):
         all_entries = block.entries * sum(part.size for part in block.outputs)
-        measured = block.claim.size - np.count_nonzero(block.endless)
-        sentence += f" in all {measured} measured entries, of {all_entries}"
-    if block.endless.any():
-        sentence = f"where it is finite, {sentence}"
+        sentence += f" in all {block.claim.size} measured entries, of {all_entries}"
     return Diagnosis(found.kind, block.name, sentence, found.advice)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.decimals import A_TRACE, digits_of, places_of
-from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Guess
+from gradcheck_ref.check.decimals import ROUNDINGS, digits_of, places_of
+from gradcheck_ref.check.diagnose.block import FEWEST, Block, Guess
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.mistakes.factors import BY_CHANCE, NEARLY, plain, rough
 from gradcheck_ref.check.mistakes.gradient import Words
 from gradcheck_ref.check.results import FAIL_BARS
@@ -63,8 +64,11 @@ def something_else(block: Block) -> Iterator[Guess]:
         named = {block.name: x[row], "what f returns": of_f[column]}
         named |= {f"the {vector}": np.ones(len(own))}
     is_no_slope = block.wrong.all() and block.significant.any()
+    rounding = ROUNDINGS * np.finfo(float).eps
     for name, values in named.items() if is_no_slope else ():
-        alike = values.size == own.size and np.allclose(own.flat, values.flat, rtol=A_TRACE, atol=0)
+        alike = values.size == own.size and np.allclose(
+            own.flat, values.flat, rtol=rounding, atol=0
+        )
         # Whole numbers are equal by chance, but not if each is in its own call.
         is_vector = name == f"the {vector}" and len(own) > 1
         if alike and ((np.real(own) % 1).any() or is_vector):
@@ -129,19 +133,6 @@ def along_the_input(block: Block) -> Iterator[Guess]:
     yield Guess("not-projected", said, advice, block.numeric + _rest(off, 0, x), outputs)
 
 
-def rows_and_columns(block: Block) -> Iterator[Guess]:
-    """Find an error that is a constant along each row plus one along each column."""
-    shape = block.part.shape
-    if len(shape) != 2 or min(shape) < 2 or not (block.all_rows and block.all_columns):
-        return
-    off = (block.claim - block.numeric).reshape(*shape, -1)
-    mended = block.numeric + _rest(_rest(off, 0), 1).reshape(block.claim.shape)
-    said = "the error is a constant along each row plus one along each column"
-    advice = f"are the sums over rows and columns of {block.name} fixed, as of a coupling? Then "
-    advice += "the gradient is known up to that: check f along changes that keep them"
-    yield Guess("not-projected", said, advice, mended, block.claim[0].size * (sum(shape) - 1))
-
-
 def factor_for_each(block: Block) -> Iterator[Guess]:
     """Find a factor of its own for each row or column of the input, or for each output."""
     if np.iscomplexobj(block.claim) or not block.is_sharp:
@@ -163,14 +154,6 @@ def factor_for_each(block: Block) -> Iterator[Guess]:
             advice = f"is a weight for each {name} left out, or the derivative of its function?"
             mended = mended.reshape(block.entries, -1)[block.rows]
             yield Guess("inner-factor", said, advice, mended, shape[axis])
-
-
-def the_sum(block: Block) -> Iterator[Guess]:
-    """Find an f whose slope is 1 at every entry, as that of a sum."""
-    is_one = (np.abs(block.numeric - 1) <= block.slack).all() and (block.slack < UNCERTAIN).all()
-    if is_one and block.claim.shape[1] == 1 and len(block.rows) >= FEWEST and block.wrong.all():
-        said = "every slope of f is 1, as if f added up its input"
-        yield Guess("local-derivative", said, "does f return the output, and not the loss?")
 
 
 def mean_and_spread(block: Block) -> Iterator[Guess]:
@@ -245,7 +228,7 @@ def not_zero(block: Block) -> Iterator[Guess]:
     fails, name = block.fails, block.name
     if not block.known[fails].all():
         return
-    if (block.bar > UNCERTAIN * np.abs(block.claim))[fails].any():
+    if (block.bar > WIDEST * np.abs(block.claim))[fails].any():
         return  # with a long bar 0 is only the middle of a range, as between slopes at a kink
     if (np.abs(block.numeric) > block.slack / FAIL_BARS)[fails].any():
         return  # it may be small, and not 0

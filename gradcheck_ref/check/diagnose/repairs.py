@@ -10,7 +10,6 @@ from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.diagnose.block import Block, Guess, equal
 from gradcheck_ref.check.diagnose.sights import Sight
 from gradcheck_ref.check.mistakes.gradient import Fitted, Words
-from gradcheck_ref.check.mistakes.numbers import also_scaled
 from gradcheck_ref.check.mistakes.places import MOST_AXES, sums, without_ones
 from gradcheck_ref.check.mistakes.table import MISTAKES
 
@@ -43,7 +42,7 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
 
     A number c with a meaning was not fitted.
     """
-    nearly, found, moved = sight.is_nearly_right, False, list[tuple[str, Fitted]]()
+    nearly = sight.is_nearly_right
     for mistake in MISTAKES:
         if mistake.mend is None or (mistake.moves and nearly):
             continue
@@ -55,17 +54,9 @@ def _fits(sight: Sight) -> Iterator[tuple[str, Words, bool]]:
                 predicted = sight.predict(mend.fixed + c * mend.free) if words else fixed
             else:
                 predicted, words, is_fitted = sight.predict(mend.values), mend.words, False
-                if mistake.moves:
-                    moved.append((mistake.kind, also_scaled(predicted, words, sight.gradient)))
             is_factor = mistake.kind == "factor"
             if words and sight.agrees(predicted, is_fitted) and not (is_factor and sight.is_alone):
-                found = True
                 yield mistake.kind, words, is_fitted
-    # Two mistakes at once, if no single one fits.
-    for kind, slopes in moved if sight.shows_two and not found else ():
-        c, words, _ = _fitted(sight, slopes)
-        if words and np.isreal(c) and sight.agrees(c * slopes.free, 1):
-            yield kind, words, False
 
 
 def _fitted(sight: Sight, slopes: Fitted) -> tuple[Any, Words | None, bool]:

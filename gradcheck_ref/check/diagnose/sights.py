@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.diagnose.block import FEWEST, UNCERTAIN, Block, Slopes
+from gradcheck_ref.check.diagnose.block import FEWEST, Block, Slopes
 from gradcheck_ref.check.judge.looks import Looks
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.mistakes.factors import NEARLY
-from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, LEFT_IF_FITTED, Along, Whole
-
-# A repair is right as a whole if the error that is left may be one that is allowed, and is surely
-# less than this part of the mistake and of the gradient; LEFT_IF_FITTED where a number was fitted.
-LEFT = 0.4
+from gradcheck_ref.check.results import FAIL_BARS, FEWEST_LINES, REMAINDER, Along, Whole
 
 # A claim that was computed in 16 bits may be off by this many times what is allowed for a pass.
 ROUNDED = 2.0
@@ -87,17 +84,12 @@ class Sharp:
         return bool((np.abs(claimed - numeric) <= NEARLY * np.abs(numeric))[fails].all())
 
     @property
-    def shows_two(self) -> bool:
-        """Whether enough slopes are surely not 0: two mistakes at once fit few by chance."""
-        return int(np.count_nonzero(self.slopes.big)) >= FEWEST
-
-    @property
     def is_alone(self) -> bool:
         """Whether one number is all that is known not to be zero: a factor always fits that."""
         big, claimed = self.slopes.big, np.abs(self.slopes.claimed)
         if np.count_nonzero(big) != 1:
             return False
-        more = (claimed[~big & ~self.slopes.fails] > UNCERTAIN * claimed[big]).any()
+        more = (claimed[~big & ~self.slopes.fails] > WIDEST * claimed[big]).any()
         return bool(more or self.block.others_claimed != 0)
 
     @property
@@ -142,14 +134,13 @@ class Blurred:
             before = self.looks.square(columns).error
             found = self.looks.square(columns, claimed=predicted)
             allowed = self.allowed**2 * found.slopes
-            left = LEFT_IF_FITTED if free else LEFT
-            most = max(allowed, left**2 * min(before, found.slopes))
+            most = max(allowed, REMAINDER**2 * min(before, found.slopes))
             too_much = found.error > allowed + found.doubt(allowed)
             if too_much or not found.limit(low, most) <= most:
                 return False
         return True
 
-    is_alone = is_nearly_right = shows_two = False
+    is_alone = is_nearly_right = False
 
     @property
     def measures(self) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.decimals import ROUNDINGS
 from gradcheck_ref.check.hides.code import identity
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.question import Question
@@ -27,10 +28,6 @@ from gradcheck_ref.check.mistakes.gradient import Gradient
 from gradcheck_ref.check.mistakes.numbers import SLIGHT
 from gradcheck_ref.check.mistakes.table import MISTAKES
 from gradcheck_ref.structure.parts import Part
-
-# A change of at most this many roundings of the claim, or of f, does not count: a gradient may be
-# symmetric, or zero, except for rounding. In float16 an error of 1e-3 is rounding.
-ROUNDINGS_OF_CLAIM = 8
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ def plant(f: Callable[..., Any], findings: Findings) -> tuple[Planted, ...]:
     planted = []
     eps = np.fmax(question.ask.inputs.eps, question.ask.outputs.eps)
     for mistake, name, more, is_allowed, is_linear in _mistakes(question):
-        if mistake == SLIGHT and ROUNDINGS_OF_CLAIM * eps.max() > 1e-3:
+        if mistake == SLIGHT and ROUNDINGS * eps.max() > 1e-3:  # in float16 that is rounding
             continue
         changes = [_change(one, more) for one in evidence]
         if not is_linear:
@@ -87,7 +84,7 @@ def _refuses(evidence: Evidence, more: Array) -> bool:
 def _is_nothing(evidence: Evidence, more: Array) -> bool:
     """Whether a change of the claim is only rounding."""
     question, largest = evidence.question, np.abs(evidence.claimed).max(axis=0, initial=0.0)
-    floor = ROUNDINGS_OF_CLAIM * question.noise.eps * (largest + np.abs(question.ask.here))
+    floor = ROUNDINGS * question.noise.eps * (largest + np.abs(question.ask.here))
     return bool((np.abs(more) <= floor).all())
 
 

@@ -97,7 +97,6 @@ class _Place:
         self.point, self.branches = viewpoint
         inputs = {block.part: block for block in blocks(pairs, True) if block.part.size}
         self.x = {part: part.array(self.point[part.stretch]) for part in inputs}
-        self.claims = {part: block.full for part, block in inputs.items()}
         self.special = {part: self._special(x) for part, x in self.x.items()}
         self.zero = {part: self._is_zero(block) for part, block in inputs.items()}
         moving = {pair.input for pair in pairs if (pair.reason != "flat").any()}
@@ -150,7 +149,7 @@ class _Place:
     def mask(self, part: Part, name: str) -> Iterator[BlindSpot]:
         """Find entries of one sign, which take only one branch of abs, relu or max."""
         side = self._side(part)
-        if side and not (self.special[part] or self.zero[part]) and self._has_branches(part):
+        if self.branches and side and not (self.special[part] or self.zero[part]):
             other = "negative" if side > 0 else "positive"
             said = f"whether the gradient is right where {name} is {other}, such as in a relu"
             reason = f"all its entries are {'positive' if side > 0 else 'negative'}"
@@ -187,19 +186,6 @@ class _Place:
         if x.dtype.kind == "c" or x.size < 3:
             return 0  # two signs agree by chance at half of all points
         return int((x > 0).all()) - int((x < 0).all())
-
-    def _has_branches(self, part: Part) -> bool:
-        """Whether f has branches in its code, or seems to, because it is linear on each side."""
-        claims = self.claims[part]
-        if self.branches or claims is None:
-            return self.branches
-        like = (x for other, x in self.x.items() if other.shape == part.shape)
-        for x in (np.ones(part.shape), *like):
-            slope = np.abs(claims / np.where(x == 0, np.nan, x).reshape(-1, 1))
-            slope = slope[slope > 0]
-            if slope.size > 1 and self._alike(slope, np.full(slope.shape, slope[0])):
-                return True
-        return False
 
     def _try(self, part: Part) -> str:
         """Suggest another value of this input, in numbers that are not special when rounded."""

@@ -16,9 +16,6 @@ from gradcheck_ref.structure.parts import Part
 # stays near and keeps its sign, and an entry of 1 is clearly not 1 any more.
 NEAREST, FARTHEST = 0.2, 0.7
 
-# tanh(18) is 1 to the last bit of a float64; twice that leaves room for small weights.
-SATURATED = 36.0
-
 # exp(1000) overflows, but 1000 squared does not, except in float16.
 LARGE = 1000.0
 
@@ -143,7 +140,8 @@ def _hard_points(named: Inputs, seed: int) -> Iterator[tuple[str, Any]]:
             "mixed signs": mixed,
             "tiny": mixed * np.sqrt(part.eps),
             "large": mixed * LARGE,
-            "saturated": mixed / typical(named.x[at]) * SATURATED,
+            # exp(-x) is eps there: tanh(x / 2) is 1, and twice that leaves room for small weights.
+            "saturated": mixed / typical(named.x[at]) * -np.log(part.eps),
             "away from special values": near[at],
         }
         for name, point in hard.items():

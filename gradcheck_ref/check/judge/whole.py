@@ -25,7 +25,7 @@ from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.ladder import rung_at, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.results import FAIL, LEFT_IF_FITTED, PASS, UNSURE, Whole
+from gradcheck_ref.check.results import FAIL, PASS, REMAINDER, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
 from gradcheck_ref.structure.units import PIECE, output_weights
 
@@ -66,7 +66,7 @@ ALLOWED, SPACINGS, NOISES, MOST_ALLOWED = 1e-3, 20.0, 4096.0, 0.1
 HIDDEN, TIGHTER, ROUNDINGS = 4.0, 10.0, 8.0
 
 # A repair is right if it leaves surely less than this part of the error, squared.
-REPAIRED = LEFT_IF_FITTED**2
+REPAIRED = REMAINDER**2
 
 # A mistake has at least this part of its square at a step far shorter, and hardly more.
 STAYS = 0.7

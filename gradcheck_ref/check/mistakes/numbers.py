@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -14,16 +13,12 @@ from gradcheck_ref.check.mistakes.gradient import Array, Fitted, Gradient, Mend,
 # A gradient that is off by this should be corrected, and few tolerances hide it.
 SLIGHT = "a relative error of 1e-3"
 
-SIGN = Words(
-    "the sign is wrong",
-    "is a minus missing, or one too many, as in target - prediction instead of "
-    "prediction - target?",
-)
-
 
 def sign(wrong: Gradient) -> Iterator[Mend]:
     """Change the sign."""
-    yield Mend(-wrong.values, SIGN)
+    advice = "is a minus missing, or one too many, as in target - prediction instead of "
+    advice += "prediction - target?"
+    yield Mend(-wrong.values, Words("the sign is wrong", advice))
 
 
 def factor_with_a_meaning(wrong: Gradient) -> Iterator[Fitted]:
@@ -51,20 +46,6 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         return (1 / value if named else None), said
 
     return Fitted(np.zeros_like(wrong.values), wrong.values, words)
-
-
-def also_scaled(values: Array, first: Words, wrong: Gradient) -> Fitted:
-    """Change the sign of what another repair gives, or divide that by a factor with a meaning."""
-    divided = _divided(replace(wrong, values=values), named=True)
-
-    def words(c: Any, unsure: float) -> tuple[Any, Words | None]:
-        value, second = (-1, SIGN) if abs(c + 1) <= unsure else divided.words(c, unsure)
-        stop = "" if first.advice.endswith("?") else "."
-        return value, second and Words(
-            f"{first.sentence}, and {second.sentence}", f"{first.advice}{stop} And {second.advice}"
-        )
-
-    return divided._replace(words=words)
 
 
 def conjugate(wrong: Gradient) -> Iterator[Mend]:
@@ -160,20 +141,6 @@ def constant_term(wrong: Gradient) -> Iterator[Fitted]:
         return  # equal numbers are not zero, which is all that they show
     yield Fitted(wrong.values, there, lambda c, unsure: words(c, unsure, False))
     yield Fitted(-wrong.values, there, lambda c, unsure: words(c, unsure, True))
-
-
-def leaked(wrong: Gradient) -> Iterator[Fitted]:
-    """Take away a multiple of the gradient of another input."""
-    for other, (_, theirs) in wrong.others.items():
-        if theirs.shape != wrong.values.shape or not theirs.any():
-            continue
-
-        def words(c: Any, unsure: float, other: str = other) -> tuple[Any, Words]:
-            added = f"{'plus' if np.real(c) < 0 else 'minus'} {plain(abs(c), unsure)}"
-            said = f"it is the numeric value {added} times the gradient of {other}"
-            return None, Words(said, f"where are {wrong.name} and {other} added, or mixed up?")
-
-        yield Fitted(wrong.values, theirs, words)
 
 
 # --- from right to wrong --------------------------------------------------------------------------

@@ -39,10 +39,8 @@ KINDS = {
     "or by one number for each row.",
     "regulariser": "A multiple of x is missing, or there is one too many.",
     "constant-term": "Each entry, perhaps with the wrong sign, is off by one constant.",
-    "leaked": "A multiple of the gradient of another input is added.",
     "mean-and-spread": "The error is a constant plus a multiple of x, as of a mean and a spread.",
-    "not-projected": "It is off by a multiple of x for each output, or a constant for each row and "
-    "column.",
+    "not-projected": "It is off by a multiple of x for each output.",
     "another-frame": "It is right if the two or three outputs of f are turned.",
     "nonfinite": "It is NaN or infinite, everywhere or at some entries, and no slope of f is.",
     "not-zero": "It is not zero where the slope is zero: at every entry, or at some.",
@@ -99,7 +97,6 @@ MISTAKES = [
             question="whether a multiple of {} is missing from the gradient, such as that of a "
             "penalty", reason="all its entries are 0"),
     Mistake("constant-term", mend=numbers.constant_term),
-    Mistake("leaked", mend=numbers.leaked),
     Mistake("reshaped", reshape=places.reshaped),
     Mistake("missing-sum", reshape=places.not_summed),
     Mistake("single-entries", planted="one entry left at 0", make=numbers.one_entry_left_out),

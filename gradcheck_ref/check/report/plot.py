@@ -6,14 +6,10 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.report.text import visible
-from gradcheck_ref.check.report.wholes import could_hide
-from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Pair, Whole
+from gradcheck_ref.check.results import FAIL, PASS, UNSURE, VERDICTS, Pair
 
 # Blue, orange and vermilion of Okabe and Ito, which everybody can tell apart, and three markers.
 LOOKS = {PASS: ("#0072B2", "o"), UNSURE: ("#E69F00", "s"), FAIL: ("#D55E00", "X")}
-
-# The errors of at most so many inputs are drawn.
-MOST = 12
 
 
 def plot_report(report: Any, path: Any = None) -> Any:
@@ -26,14 +22,11 @@ def plot_report(report: Any, path: Any = None) -> Any:
             "plot needs matplotlib, which is not installed: pip install 'gradcheck-ref[plot]'"
         ) from error
     maps = [pair for pair in report.ranked if _is_matrix(pair)][:3]
-    wholes = [one for one in report.inputs if one.lines and np.isfinite(one.limit)][:MOST]
-    panels = 1 + len(maps) + bool(wholes)
+    panels = 1 + len(maps)
     figure = Figure(figsize=(1 + 4.5 * panels, 4.8), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     _scatter(axes[0], report)
-    if wholes:
-        _whole(axes[-1], wholes)
-    for axis, pair in zip(axes[1:], maps, strict=False):
+    for axis, pair in zip(axes[1:], maps, strict=True):
         _map(figure, axis, pair)
         axis.set_title(visible(report.title(pair)), parse_math=False)
     verdict = f"{report.verdict.upper()} ({report.reason})"
@@ -41,25 +34,6 @@ def plot_report(report: Any, path: Any = None) -> Any:
     if path is not None:
         figure.savefig(path, dpi=150)
     return figure
-
-
-def _whole(axis: Any, wholes: list[Whole]) -> None:
-    """Draw how far each input is off as a whole, up to the limit, and what is allowed."""
-    for row, one in enumerate(wholes):
-        colour, marker = LOOKS[one.code]
-        error = max(one.error, one.allowed / 1000)  # for a logarithmic axis
-        axis.plot([error, max(error, one.limit)], [row, row], color=colour, linewidth=3, alpha=0.4)
-        axis.plot([error], [row], marker, color=colour)
-        axis.plot([one.allowed], [row], "|", color="black", markersize=14)
-        if one.code != FAIL:
-            side = axis.get_yaxis_transform()  # x by the width of the axis, y by rows
-            axis.text(0.02, row - 0.15, could_hide(one), transform=side, fontsize=8)
-    axis.set_yticks(range(len(wholes)), [visible(one.name) for one in wholes], parse_math=False)
-    axis.set(
-        xscale="log", xlabel="error, up to its limit; | allowed", ylim=(-0.6, len(wholes) - 0.4)
-    )
-    axis.invert_yaxis()
-    axis.set_title("each input as a whole")
 
 
 def _scatter(axis: Any, report: Any) -> None:

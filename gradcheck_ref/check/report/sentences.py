@@ -203,33 +203,24 @@ def _no_numbers(report: Any, pairs: list[Pair]) -> Iterator[str]:
     claims = [p.given.claim for p in pairs if p.given.claim is not None] or measured
     finite = np.concatenate([np.isfinite(claim).ravel() for claim in claims])
     others = int(np.count_nonzero(finite))
-    is_placed, is_alone = ", all of" in said, "all else is right" in said
-    if len(fails) == finite.size - others < finite.size and not (is_placed or is_alone):
-        said += f" ({listed(one.name for one in fails)})"
     shown = min(fails, key=lambda one: math.isnan(one.numeric))
     at = f"at {shown.name} " if finite.size > 1 else ""
     yield f"{name}: {said}; {at}{_numbers(shown)}"
-    if is_alone:
+    if "all else is right" in said:
         return
     codes = [pair.verdict[np.isfinite(one)] for pair, one in zip(pairs, measured, strict=True)]
-    yield from _the_others(others, np.concatenate(codes), "measured " * (claims is measured))
+    yield from _the_others(others, np.concatenate(codes))
 
 
-def _the_others(others: int, codes: Any, kind: str) -> Iterator[str]:
+def _the_others(others: int, codes: Any) -> Iterator[str]:
     """Count the verdicts on other entries, of which perhaps only some were measured."""
     verbs = {PASS: ("agrees", "agree"), FAIL: ("differs", "differ")}
     verbs[UNSURE] = "is unsure", "are unsure"
     counts = [(int(np.count_nonzero(codes == code)), both) for code, both in verbs.items()]
-    found = " and ".join(f"{n} {both[n > 1]}" for n, both in counts if n)
-    if others and not found:
-        yield f"the {others} other {kind}entries were not measured"
-    elif codes.size < others:
-        yield f"of the {others} other {kind}entries, {codes.size} were measured alone: {found}"
-    elif " and " in found:
-        yield f"of the {others} other {kind}entries, {found}"
-    elif found:
-        entries = f"{others} other {kind}entries" if others > 1 else f"other {kind}entry"
-        yield f"the {entries} {found.split(maxsplit=1)[1]}"
+    known = [" and ".join(f"{n} {both[n > 1]}" for n, both in counts if n)] * (codes.size > 0)
+    alone = [f"{codes.size} of {others} measured alone"] * (codes.size < others)
+    if others:
+        yield f"other entries: {', '.join(alone + known)}"
 
 
 def _without_a_value(report: Any) -> Iterator[str]:

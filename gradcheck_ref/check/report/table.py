@@ -8,10 +8,7 @@ import numpy as np
 from gradcheck_ref.check.report.text import alike, ratio, short, visible, wrapped
 from gradcheck_ref.check.results import FAIL, UNSURE, Pair
 
-HEADINGS = ["entry", "error", "analytic", "numeric", "+-", "allowed", "ratio", "by"]
-HEADINGS += ["step", "verdict"]
-
-# The cells of a row, by heading; empty cells are missing.
+# The cells of a row, by heading, in the order of the columns; empty cells are missing.
 Row = dict[str, str]
 
 
@@ -25,17 +22,19 @@ def entry_row(entry: Any, verdict: str) -> Row:
     """Write the numbers of one entry."""
     seen = 0.0 if entry.verdict == "pass" else entry.error
     analytic, numeric = alike(entry.analytic, entry.numeric, entry.bar, seen)
-    row = {"entry": entry.name, "analytic": analytic, "verdict": verdict}
     if math.isnan(entry.numeric):  # there is nothing to compare with
-        return row
-    return row | {
+        return {"entry": entry.name, "analytic": analytic, "verdict": verdict}
+    return {
+        "entry": entry.name,
         "error": f"<{short(entry.bar)}" if entry.error < entry.bar else short(entry.error, 2),
+        "analytic": analytic,
         "numeric": numeric,
         "+-": short(entry.bar),
         "allowed": short(entry.allowed),
         "ratio": ratio(entry.ratio),
         "by": entry.term,
         "step": short(entry.step),
+        "verdict": verdict,
     }
 
 
@@ -87,7 +86,7 @@ def worst_of(report: Any, code: int) -> list[tuple[Pair, int, int]]:
 def grid(rows: list[Row], width: int) -> list[str]:
     """Align rows in columns; leave columns out, or stack them, if they do not fit."""
     columns = {}
-    for name in HEADINGS:
+    for name in max(rows, key=len):  # it has the headings of all others
         cells = [name, *(visible(row.get(name) or "-") for row in rows)]
         if {*cells} != {name, "-"}:
             align = str.ljust if name in ("entry", "verdict") else str.rjust
@@ -99,6 +98,7 @@ def grid(rows: list[Row], width: int) -> list[str]:
             return lines
     lines = []
     for row in rows:
-        stacked = ", ".join(f"{name} {row[name]}" for name in HEADINGS[1:] if row.get(name))
-        lines += [*wrapped(row["entry"], width), *wrapped(f"  {stacked}", width, 4)]
+        entry, *others = row.items()
+        stacked = ", ".join(f"{name} {cell}" for name, cell in others if cell)
+        lines += [*wrapped(entry[1], width), *wrapped(f"  {stacked}", width, 4)]
     return lines

@@ -49,7 +49,7 @@ def entries_that(count: int, of: int, one: str, many: str, kind: str = "") -> st
     return f"{counted} {one if count == 1 else many}"
 
 
-def listed(names: Iterable[str], shown: int = 4) -> str:
+def listed(names: Iterable[str], shown: int = 6) -> str:
     """Join names without repeats; if there are many, the first ones and the number of others."""
     names = list(dict.fromkeys(names))
     more = len(names) - shown

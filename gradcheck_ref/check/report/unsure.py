@@ -4,14 +4,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from gradcheck_ref.check.measure.ladder import DOWN, UP, WIDE
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.text import entries_that, random_lines, short, tidy, with_rtol
 from gradcheck_ref.check.report.wholes import inputs_as_a_whole
-from gradcheck_ref.check.results import ALL_STEPS, FAIL_BARS, UNSURE, Certificate, Pair
+from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
-
-# A number of evaluations that is recommended is a multiple of this.
-ROUND = 50
 
 # The slopes at a kink are known to about five digits of the jump; so many are shown.
 SLOPE_DIGITS = 4
@@ -157,8 +155,9 @@ def _more_evaluations(report: Any) -> str:
     for pair in report.pairs:
         rows = pair.rows[(pair.reason == "budget").any(axis=1)].tolist()
         left |= {(pair.input.name, row) for row in rows}
-    needed = report.evaluations + len(left) * ALL_STEPS
-    enough = setting("max_evaluations", f"{math.ceil(needed / ROUND) * ROUND}")
+    # On both sides the rungs of windows, a third of all, and eight between them.
+    needed = report.evaluations + len(left) * 2 * ((UP + DOWN) // WIDE + 8)
+    enough = setting("max_evaluations", f"{needed}")
     return f"use {enough}, which is enough for every step that the check tries"
 
 

@@ -7,12 +7,6 @@ from typing import Any
 from gradcheck_ref.check.report.text import listed, short
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
 
-# The names of at most so many inputs are listed.
-SHOWN = 6
-
-# A limit above this says nothing about an input that is unsure.
-USEFUL = 0.5
-
 # The order of the inputs tells where a mistake begins if there are so many wrong ones, and right
 # ones.
 SEVERAL = 2
@@ -81,13 +75,13 @@ def inputs_as_a_whole(report: Any) -> str:
     names: dict[int, list[str]] = {FAIL: [], PASS: [], UNSURE: []}
     for one in report.inputs:
         off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else " is wrong"
-        within = f" (within {as_share(one.limit)})" if one.limit < USEFUL else ""
+        within = f" (within {as_share(one.limit)})" if one.limit < 1 else ""
         more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: within}
         if one.code != UNSURE or one.name not in endless:
             names[one.code].append(one.name + more[one.code])
     heads = {FAIL: "", PASS: "right {} ", UNSURE: "unsure {} "}
     said = (
-        heads[code].format("are" if len(of_code) > 1 else "is") + listed(of_code, SHOWN)
+        heads[code].format("are" if len(of_code) > 1 else "is") + listed(of_code)
         for code, of_code in names.items()
         if of_code
     )
