@@ -24,6 +24,7 @@ MOVED = {
     "first_client": "judge.md#write-a-client-in-an-hour",
     "found_in_science": "found.md",
     "reference/oracle_coverage": "reference/oracle_results.md",
+    "reference/sentences": "reference/kinds.md#all-sentences",
     "reference/zoo": "zoo.md",
     "wild": "found.md",
 }
