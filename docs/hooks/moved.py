@@ -12,6 +12,7 @@ logger = get_plugin_logger(__name__)
 
 # {what it was: what it is}
 MOVED = {
+    "check/complaints": "check/what_it_is_worth.md#what-people-complained-about",
     "check/kinds_of_mistakes": "reference/kinds.md",
     "compat/blind_spots": "compat/how_libraries_decide.md#what-their-rules-let-through",
     "compat/from_cs231n": "compat/coming_from.md#cs231n",
