@@ -12,11 +12,14 @@ for mistake in MISTAKES:
 
 
 def row(kind):
-    """Return a row that a link can point at; without a repair the right numbers are not known."""
-    known = " ".join(inspect.getdoc(one).splitlines()[0] for one in repairs[kind])
-    return f"| `{kind}`{{ #{kind} }} | {KINDS[kind]} | {known} |"
+    """Return a row that a link can point at."""
+    mends = [inspect.getdoc(one).splitlines()[0] for one in repairs[kind]]
+    cells = [f"`{kind}`{{ #{kind} }}", KINDS[kind], *([" ".join(mends)] if mends else [])]
+    return f"| {' | '.join(cells)} |"
 
 
-print("| kind | the claim | the repair, if one is known |")
-print("| --- | --- | --- |")
-print(*map(row, sorted(KINDS, key=lambda kind: not repairs[kind])), sep="\n")
+print("### Mistakes with a repair\n\n| kind | the claim | the repair |\n| --- | --- | --- |")
+print(*[row(kind) for kind in KINDS if repairs[kind]], sep="\n")
+# The right numbers are not in the claim: the report says where to look.
+print("\n### Mistakes without a repair\n\n| kind | the claim |\n| --- | --- |")
+print(*[row(kind) for kind in KINDS if not repairs[kind]], sep="\n")
