@@ -72,4 +72,4 @@ if __name__ == "__main__":
         print(f"| {', '.join(names)} | {' | '.join(cells)} |")
     unseen = sum(not bug.right(0) for bugs in rest for bug in bugs)
     print(f"\nOn the other {len(rest)} functions all five agree: they accept the right gradient,")
-    print(f"and all wrong ones but {unseen}, which none of them can see (see below), are refused.")
+    print(f"and refuse all wrong ones except {unseen}, which none of them can see (see below).")

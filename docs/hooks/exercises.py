@@ -39,26 +39,13 @@ WORDS = {
     "en": (
         "Your file",
         """\
-Write here, press *Check*, read, write on. *Run the file* shows what your file prints, and draws if
-it calls `plot(x, y)`, or `plot(x, y, z, log="xy", names=["y", "z"])`: on this page alone. The file
-stays in this browser, and so do its last ten states: after *Check*, *Start again* and *Open files*
-you find them under *Earlier versions*. *Download* gives you the file to hand in, *Download all* a
-zip file of all exercises and states, and *Open files* takes files in again. *Restart Python*
-forgets what a file has changed in NumPy. You can also work
-[on your own computer](students.md#begin-on-your-own-computer), where the file is
-`work/{name}.py`.""",
+Write here, press *Check*, read, write on. The file stays in this browser. [What the other buttons
+do, and how to work on your own computer](students.md#begin-in-the-browser)""",
     ),
     "zh": (
         "你的文件",
-        "在这里写代码，按“检查”，读结果，接着写。“运行文件”显示你的文件打印的内容，"
-        '`plot(x, y)` 会画图（只在本页有效）：`plot(x, y, z, log="xy", names=["y", "z"])`。'
-        "代码保存在这个浏览器里。每次按“检查”“重新开始”或“打开文件”，当时的代码也会留下，"
-        "最近十份在“以前的版本”里。"
-        "“下载”得到要交的文件，“全部下载”得到包含所有练习和各个版本的 zip 文件，"
-        "“打开文件”可以把它们再读进来。"
-        "如果某个文件改动了 NumPy 本身，“重启 Python”可以让它复原。"
-        "你也可以[在自己的电脑上](students.md#begin-on-your-own-computer)做，"
-        "那里的文件是 `work/{name}.py`。",
+        "在这里写代码，按“检查”，读结果，接着写。代码保存在这个浏览器里。"
+        "[其他按钮的用法，以及怎样在自己的电脑上做](students.md#begin-in-the-browser)",
     ),
 }
 
@@ -82,7 +69,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         heading, how = WORDS[config.theme["language"]]
         return BLOCK.format(
             heading=heading,
-            how=how.format(name=exercise.name),
+            how=how,
             name=exercise.name,
             where=f'data-course="{" ".join(archives)}"',
         )

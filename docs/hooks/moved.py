@@ -12,6 +12,7 @@ logger = get_plugin_logger(__name__)
 
 # {what it was: what it is}
 MOVED = {
+    "check/complaints": "check/what_it_is_worth.md#what-people-complained-about",
     "check/kinds_of_mistakes": "reference/kinds.md",
     "compat/blind_spots": "compat/how_libraries_decide.md#what-their-rules-let-through",
     "compat/from_cs231n": "compat/coming_from.md#cs231n",
@@ -24,6 +25,7 @@ MOVED = {
     "first_client": "judge.md#write-a-client-in-an-hour",
     "found_in_science": "found.md",
     "reference/oracle_coverage": "reference/oracle_results.md",
+    "reference/sentences": "reference/kinds.md#all-sentences",
     "reference/zoo": "zoo.md",
     "wild": "found.md",
 }

@@ -60,7 +60,7 @@ def sentences() -> str:
     """Return all sentences, as Markdown; the search is light without them, and finds the page."""
     written = []
     for heading, (about, patterns) in PARTS.items():
-        written += [f"## {heading} {{ data-search-exclude }}\n", f"{about}\n"]
+        written += [f"### {heading} {{ data-search-exclude }}\n", f"{about}\n"]
         if heading == "What the point hides":
             asked = (f"{one.question} ({one.reason})" for one in MISTAKES if one.question)
             written += [f"- {_cell(one)}" for one in asked]

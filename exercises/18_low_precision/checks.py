@@ -230,22 +230,22 @@ def check_the_whole(sub):
         "divide it by the mean square of the claims, too": spread / np.sqrt(k),
         "the standard deviation, not its square": spread**2 / k / size,
     }
-    part("doubt", sub, R, CLAIMS).gives(spread / np.sqrt(k) / size, slips | mistakes)
+    part("margin", sub, R, CLAIMS).gives(spread / np.sqrt(k) / size, slips | mistakes)
     mistakes = {"a negative square is no mistake; return it": AnyOf(0.0, np.nan, mean / size)}
     part("square", sub, R * [[1], [-1]], CLAIMS).gives(-mean / size, mistakes)
 
 
 NO_EVIDENCE = "a NaN is no evidence, and max(0, NaN) is 0"
 ROWS = (
-    # square | doubt | tolerance | verdict | what to look at
+    # square | margin | tolerance | verdict | what to look at
     (0.0004, 0.0001, 0.05, "pass", "0.0004 + 3 * 0.0001 is at most 0.05**2, which is 0.0025"),
     (0.0100, 0.0001, 0.05, "fail", "0.01 - 3 * 0.0001 is above 0.05**2, which is 0.0025"),
-    (0.0015, 0.0004, 0.05, "unsure", "0.0015 is below 0.0025, with three doubts more it is above"),
-    (0.0035, 0.0004, 0.05, "unsure", "0.0035 is above 0.0025, with three doubts less it is below"),
+    (0.0015, 0.0004, 0.05, "unsure", "0.0015 is below 0.0025, with three margins more it is above"),
+    (0.0035, 0.0004, 0.05, "unsure", "0.0035 is above 0.0025, with three margins less it is below"),
     (0.0400, 0.0010, 0.50, "pass", "0.04 + 3 * 0.001 is at most 0.5**2, which is 0.25"),
     (0.0012, 0.0004, 0.05, "pass", "0.0012 + 3 * 0.0004 is 0.0024, which is at most 0.0025"),
     (0.0038, 0.0004, 0.05, "fail", "0.0038 - 3 * 0.0004 is 0.0026, which is above 0.0025"),
-    (4e-10, 1e-10, 2e-5, "unsure", "4e-10 with three doubts of 1e-10 more or less, and 4e-10"),
+    (4e-10, 1e-10, 2e-5, "unsure", "4e-10 with three margins of 1e-10 more or less, and 4e-10"),
     (9.9e-11, 1e-13, 1e-5, "pass", "9.9e-11 + 3 * 1e-13 is at most 1e-5**2, which is 1e-10"),
     (-0.0010, 0.0001, 0.05, "pass", "a square below 0 counts as 0, and 3 * 0.0001 is below 0.0025"),
     (
@@ -262,8 +262,8 @@ ROWS = (
 
 def check_the_verdict(sub):
     """The verdict is sure, or it is unsure."""
-    for square, doubt, tolerance, right, look_at in ROWS:
-        call = Call(sub, "verdict", square, doubt, tolerance)
+    for square, margin, tolerance, right, look_at in ROWS:
+        call = Call(sub, "verdict", square, margin, tolerance)
         call.gives(right, otherwise=look_at)
 
 
@@ -278,7 +278,7 @@ def check_a_wrong_gradient_is_seen(sub):
         vjp = Formula(text, lambda u, c=factor: c * (u * (1 - np.tanh(a @ x) ** 2)) @ a)
         call, (r, claims) = residuals(sub, f, vjp, x, (0.1, 0.05), 60, 7)
         told = part("square", sub, r, claims).answers()
-        got = Call(sub, "verdict", told["square"], told["doubt"], 0.05).run()
+        got = Call(sub, "verdict", told["square"], told["margin"], 0.05).run()
         if got != right:
             call.refuse(f"{got}, at 0.05", right, "each function alone passed: what is given on?")
 
@@ -364,5 +364,5 @@ def part(name, sub, *arguments):
     """Prepare a call, to look at one of its two numbers."""
     function, names = "split", ("mistake", "noise")
     if len(arguments) == 2:
-        function, names = "whole", ("square", "doubt")
+        function, names = "whole", ("square", "margin")
     return Part(sub, function, *arguments, part=name, parts=names)

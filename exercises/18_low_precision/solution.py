@@ -60,19 +60,19 @@ def split(r):
 
 
 def whole(r, claims):
-    """Return ``square, doubt``: of the relative error of the whole, and its standard error."""
+    """Return ``square, margin``: of the relative error of the whole, and its standard error."""
     # --- your code ---
     products, size = r[0] * r[1], np.mean(claims**2)
     return products.mean() / size, products.std(ddof=1) / np.sqrt(len(products)) / size
     # --- end ---
 
 
-def verdict(square, doubt, tolerance):
+def verdict(square, margin, tolerance):
     """Return ``"pass"``, ``"fail"`` or ``"unsure"``."""
     # --- your code ---
-    if max(square, 0) + 3 * doubt <= tolerance**2:
+    if max(square, 0) + 3 * margin <= tolerance**2:
         return "pass"
-    if square - 3 * doubt > tolerance**2:
+    if square - 3 * margin > tolerance**2:
         return "fail"
     return "unsure"
     # --- end ---

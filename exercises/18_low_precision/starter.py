@@ -48,13 +48,13 @@ def split(r):
 
 
 def whole(r, claims):
-    """Return ``square, doubt``: of the relative error of the whole, and its standard error."""
+    """Return ``square, margin``: of the relative error of the whole, and its standard error."""
     # --- your code ---
     raise NotImplementedError("exercise 18, task 5: whole")
     # --- end ---
 
 
-def verdict(square, doubt, tolerance):
+def verdict(square, margin, tolerance):
     """Return ``"pass"``, ``"fail"`` or ``"unsure"``."""
     # --- your code ---
     raise NotImplementedError("exercise 18, task 6: verdict")
@@ -76,8 +76,8 @@ if __name__ == "__main__":
                 return factor * layer_vjp(u, x, W)
 
             r, claimed = residuals(lambda W: layer(x, W), vjp, W, steps, 100, seed=0)
-            square, doubt = whole(r, claimed)
+            square, margin = whole(r, claimed)
             noise = np.sqrt(split(r)[1] / np.mean(claimed**2))
             error = np.sqrt(max(square, 0))
-            told = f"{noise:5.0%}  {error:5.0%}  {verdict(square, doubt, 0.03)}"
+            told = f"{noise:5.0%}  {error:5.0%}  {verdict(square, margin, 0.03)}"
             print(f"{name:15} {steps!s:12} {told}")

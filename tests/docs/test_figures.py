@@ -375,7 +375,7 @@ def test_the_probability_of_a_miss_is_the_share_of_all_sums_of_signs(lines):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 24])
+@pytest.mark.parametrize("count", [1, 20])
 def test_the_bars_and_their_labels_are_the_same_in_python(lines, count):
     bars = lines_in_javascript(f"correlations(errors, 2, 7, {count})")
     named = lines_in_javascript(f"named(errors, 2, {count})")

@@ -257,5 +257,3 @@ def test_a_stored_run_has_the_data_that_the_page_needs(tmp_path):
     assert "sentence" not in json.loads((tmp_path / "mine.json").read_text())
     page = RESULTS["results"](tmp_path)
     assert "| mine 1 | v1 | 2026-11-22 | 5 of 6 | 1 of 3 | 87 % |" in page
-    assert "| `compare/torch` | **2 of 3** |" in page
-    assert "| `verdict` | 3 |" in page

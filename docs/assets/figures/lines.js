@@ -4,7 +4,7 @@
 
 figures.lines = (() => {
   // One entry of 64 is off by `size`; `others` of them are off by 1.
-  const [entries, culprit, most, draws] = [64, 40, 24, 100_000];
+  const [entries, culprit, most, draws] = [64, 40, 20, 100_000];
   const wrong = (others) =>
     Array.from({ length: others }, (_, k) => (culprit + 27 * (k + 1)) % entries);
 
@@ -106,7 +106,7 @@ figures.add("lines", (live) => {
   const missing = "The share of draws that miss against lines; the table below has the numbers";
   const { picture, redraw } = figures.canvas(live, missing, (picture, width, height) => {
     const across = { from: 0, to: most + 0.5, label: "lines K" };
-    across.ticks = [1, 4, 8, 12, 16, 20, 24].map((k) => [k, String(k)]);
+    across.ticks = [1, 4, 8, 12, 16, 20].map((k) => [k, String(k)]);
     const up = { from: 3e-8, to: 1.5, log: true, label: "share that misses" };
     up.ticks = [0, -2, -4, -6].map((k) => [Number(`1e${k}`), k ? `1e${k}` : "1"]);
     const plot = figures.axes(picture, width, height, across, up);

@@ -105,7 +105,7 @@ def calls():
 
 
 def results(folder):
-    """Tell stored runs as a table: implementations by groups.
+    """Tell stored runs as a table.
 
     A stored run is what ``oracle test --json`` prints, shortened to what ``stored`` keeps.
     """
@@ -118,33 +118,7 @@ def results(folder):
         f"{run['of']} | {run['whole_groups']} of {len(run['groups'])} | {run['score']} % |"
         for run in runs
     ]
-    several = [run for run in runs if len(run["groups"]) > 1]  # a library answers one group
-    return "\n".join(lines) + "\n\n" + _matrix(several)
-
-
-def _matrix(runs):
-    names = [run["implementation"] for run in runs]
-    lines = ["| group | " + " | ".join(names) + " |", "| --- " * (len(runs) + 1) + "|"]
-    met = dict.fromkeys(group for run in runs for group in _rows(run["groups"]))
-    for group in met:
-        cells = [_score(_rows(run["groups"]).get(group)) for run in runs]
-        lines.append(f"| `{group}` | {' | '.join(cells)} |")
     return "\n".join(lines)
-
-
-def _rows(groups):
-    """Take the groups of a run; those of verdict together, since they are one for each function."""
-    rows = {g: score for g, score in groups.items() if not g.startswith("verdict/")}
-    verdicts = [score for g, score in groups.items() if g.startswith("verdict/")]
-    if verdicts:
-        rows["verdict"] = [sum(part) for part in zip(*verdicts, strict=True)]
-    return rows
-
-
-def _score(score):
-    if score is None:
-        return ""
-    return f"{score[0]}" if score[0] == score[1] else f"**{score[0]} of {score[1]}**"
 
 
 def judged(command):

@@ -1,4 +1,4 @@
-"""How a random line that refuses a claim is halved, down to a single wrong entry."""
+"""How a random line that refuses a claim is halved, down to one of three wrong entries."""
 
 import numpy as np
 from pictures import drawing
@@ -7,7 +7,7 @@ from pictures.calls import FONT, short
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.structure.inputs import Inputs
 
-ENTRIES, LINES = 10_000, 4
+ENTRIES, LINES, WRONG = 10_000, 4, [4321, 8765, 9632]
 POINT = np.linspace(0.1, 1.3, ENTRIES)
 LEFT, RIGHT = 20, drawing.WIDTH - 20
 TALL, GAP, SHOWN = 48, 40, 5
@@ -15,7 +15,8 @@ TALL, GAP, SHOWN = 48, 40, 5
 
 def halvings():
     """Yield (start, middle, stop, residual of the first half, of the second) down to an entry."""
-    errors, inputs = short(POINT) - np.cos(POINT), Inputs(np.sum, POINT)
+    errors, inputs = np.zeros(ENTRIES), Inputs(np.sum, POINT)
+    errors[WRONG] = (short(POINT) - np.cos(POINT))[WRONG]
     lines = [Line(inputs, 0, ENTRIES, (0, number)) for number in range(LINES)]
     line = max(lines, key=lambda line: abs(line.direction @ errors))
     while line.stop - line.start > 1:
@@ -41,7 +42,7 @@ def files():
             parts.append(shade.replace("/>", f' fill-opacity="{opacity:.2f}"/>'))
             first, last = ((start, half - 1), (half, stop - 1))[side]
             name = f"{first} to {last}" if last > first else f"{first}"
-            words = f"{name}: {residual:.3f}"
+            words = f"{name}: {residual:.4f}"
             colour = drawing.RED if side == chosen else drawing.BLACK
             parts.append(drawing.text(x + (middle - LEFT) / 2, y + 31, words, colour))
         left, right = ((LEFT, middle), (middle, RIGHT))[chosen]

@@ -7,8 +7,8 @@ import numpy as np
 from pictures import drawing
 
 # As in lines.js: one entry of 64 is off by `size`; so many `others` are off by 1.
-ENTRIES, CULPRIT, MOST, DRAWS = 64, 40, 24, 100_000
-LINES, SIZE, OTHERS = 24, 6, 31
+ENTRIES, CULPRIT, MOST, DRAWS = 64, 40, 20, 100_000
+LINES, SIZE, OTHERS = 20, 6, 31
 
 
 def hashed(n):
@@ -66,7 +66,7 @@ def missing():
     """Draw the share that misses: measured, expected and at most."""
     x = drawing.across(0, MOST + 0.5, start=70, end=350)
     y = drawing.up(3e-8, 1.5, log=True)
-    ticks = [(k, str(k)) for k in (1, 4, 8, 12, 16, 20, 24)]
+    ticks = [(k, str(k)) for k in (1, 4, 8, 12, 16, 20)]
     powers = [(1, "1"), *((10.0**-k, f"1e-{k}") for k in (2, 4, 6))]
     parts = drawing.grid(x, y, ticks, powers, "lines K", "share that misses")
     p = chance(SIZE, OTHERS)
