@@ -46,26 +46,26 @@ def first_lines(report):
 
 
 FIRST = {  # the point, the gradient, the first sentence, what it says of the others
-    "one": (X, with_({0: NAN}), "x: the claim is NaN in 1 of 12 entries; at x[0] analytic"
+    "one": (X, with_({0: NAN}), "x: the claim is NaN in 1 of 12 entries (x[0]); at x[0] analytic"
             " nan, numeric 0.9921", "other entries: 11 agree"),
-    "three": (X, with_({0: NAN, 5: NAN, 7: NAN}), "NaN in 3 of 12 entries",
+    "three": (X, with_({0: NAN, 5: NAN, 7: NAN}), "NaN in 3 of 12 entries (x[0], x[5], x[7])",
               "other entries: 9 agree"),
     "all": (X, lambda x: NAN * x, "x: the claim is NaN in all 12 entries; at x[0]", ""),
     "all but one": (X, with_(dict.fromkeys(range(11), NAN)), "in 11 of 12 entries, all of x[0:11];",
                     "other entries: 1 agrees"),
-    "infinite": (X, with_({0: INF, 2: -INF}), "is infinite in 2 of 12 entries",
+    "infinite": (X, with_({0: INF, 2: -INF}), "is infinite in 2 of 12 entries (x[0], x[2])",
                  "other entries: 10 agree"),
     "both": (X, with_({0: NAN, 3: INF}), "the claim is NaN in 1 and infinite in 1 of 12 entries",
              "other entries: 10 agree"),
-    "beside a wrong one": (X, with_({0: NAN, 3: 1.0}), "the claim is NaN in 1 of 12 entries",
+    "beside a wrong one": (X, with_({0: NAN, 3: 1.0}), "the claim is NaN in 1 of 12 entries (x[0])",
                            "other entries: 10 agree and 1 differs"),
-    "beside twice": (X, with_({0: NAN}, 2), "the claim is NaN in 1 of 12 entries",
+    "beside twice": (X, with_({0: NAN}, 2), "the claim is NaN in 1 of 12 entries (x[0])",
                      "other entries: 11 differ"),
     "one of many": (LARGE, with_({0: NAN}), "the claim is NaN in 1 of 100 entries, and all else is "
                     "right along 4 random lines; at x[0] analytic nan", ""),
-    "two of many": (LARGE, with_({0: NAN, 70: NAN}), "is NaN in 2 of 100 entries",
+    "two of many": (LARGE, with_({0: NAN, 70: NAN}), "is NaN in 2 of 100 entries (x[0], x[70])",
                     "other entries: 10 of 98 measured alone, 10 agree"),
-    "one of many, twice": (LARGE, with_({0: NAN}, 2), "NaN in 1 of 100 entries; at x[0]",
+    "one of many, twice": (LARGE, with_({0: NAN}, 2), "NaN in 1 of 100 entries (x[0]); at x[0]",
                            "other entries: 10 of 99 measured alone, 10 differ"),
     "one of thousands": (np.resize(LARGE, 3000), with_({1000: -INF}), "1 of 3000 entries, and all "
                          "else is right along 4 random lines; at x[1000] ", ""),

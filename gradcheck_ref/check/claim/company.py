@@ -45,8 +45,6 @@ class Circumstance(NamedTuple):
         The circumstance as a user meets it, after "they change if".
     cure : str
         The remedy.
-    fails : bool
-        Whether another gradient is a fault, and not only a note.
     thorough : bool
         Whether it is only tried if the caller asks for everything.
     at_once : bool
@@ -57,7 +55,6 @@ class Circumstance(NamedTuple):
     ask: Callable[[Any], tuple[Sequence[Any], Sequence[Any]]]
     when: str
     cure: str
-    fails: bool = True
     thorough: bool = False
     at_once: bool = False
 
@@ -96,7 +93,7 @@ def in_company(
         if fine and one.at_once:
             continue
         changes, raised = _outcome(subject, one)
-        if changes and one.fails and fails:
+        if changes and fails:
             return Company(names, f"they change if {one.when}: {one.cure}", note)
         if changes and not note:
             note = f"the gradient changes if {one.when}: {one.cure}"
@@ -254,16 +251,14 @@ def read_only(a: Array) -> Array:
     return view
 
 
-def _relaid(
-    name: str, layouts: Sequence[Any], when: str, cure: str, fails: bool = True
-) -> Iterator[Circumstance]:
+def _relaid(name: str, layouts: Sequence[Any], when: str, cure: str) -> Iterator[Circumstance]:
     """Yield the circumstances that the upstream, and that the inputs, lie so in memory."""
     for of, whose in (("upstream", "the upstream"), ("inputs", "an input")):
 
         def ask(s: Arrays, of: str = of) -> tuple[list[Any], list[Any]]:
             return several(s, lambda lay: ([s.base], [s.gradient(**{of: lay})]), layouts)
 
-        yield Circumstance(f"{of} {name}", ask, f"{whose} {when}", cure, fails)
+        yield Circumstance(f"{of} {name}", ask, f"{whose} {when}", cure)
 
 
 def _broadcast(s: Arrays) -> tuple[list[Any], list[Any]]:
@@ -330,7 +325,7 @@ CIRCUMSTANCES = (
     *_relaid("backwards", [backwards], "is a reversed view, as a[::-1] is",
              "read it with its strides, or by np.ascontiguousarray"),
     *_relaid("read-only", [read_only], "is read-only, as a broadcast array or one of JAX is",
-             "do not write to it", fails=False),
+             "do not write to it"),
     Circumstance("upstream broadcast", _broadcast,
                  "the upstream is one number for all outputs (stride 0)",
                  "read it with its strides, or by np.ascontiguousarray"),

@@ -203,10 +203,13 @@ def _no_numbers(report: Any, pairs: list[Pair]) -> Iterator[str]:
     claims = [p.given.claim for p in pairs if p.given.claim is not None] or measured
     finite = np.concatenate([np.isfinite(claim).ravel() for claim in claims])
     others = int(np.count_nonzero(finite))
+    is_placed, is_alone = ", all of" in said, "all else is right" in said
+    if len(fails) == finite.size - others < finite.size and not (is_placed or is_alone):
+        said += f" ({listed(one.name for one in fails)})"
     shown = min(fails, key=lambda one: math.isnan(one.numeric))
     at = f"at {shown.name} " if finite.size > 1 else ""
     yield f"{name}: {said}; {at}{_numbers(shown)}"
-    if "all else is right" in said:
+    if is_alone:
         return
     codes = [pair.verdict[np.isfinite(one)] for pair, one in zip(pairs, measured, strict=True)]
     yield from _the_others(others, np.concatenate(codes))
