@@ -14,6 +14,7 @@ from gradcheck_ref.check.claim.rounding import rounding_of_claims
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.inputs import as_a_whole
+from gradcheck_ref.check.judge.jumps import with_stairs_from_afar
 from gradcheck_ref.check.judge.nearest import right_nearest
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
@@ -47,6 +48,7 @@ def weigh_doubts(question: Question, findings: Findings) -> Findings:
     evidence = evidence.given(own_rounding=_own_rounding(evidence))
     evidence = evidence.given(doubted=evidence.facts.doubted | right_nearest(evidence))
     evidence, ties = judge_ties(evidence)
+    evidence = with_stairs_from_afar(evidence)
     findings = as_a_whole(question, findings._replace(on_axes=evidence, ties=ties))
     return findings._replace(on_axes=findings.on_axes.given(ignored=_ignored(evidence, still)))
 

@@ -1,25 +1,28 @@
-"""Jumps of f near x: of a solver that stops at a tolerance, and at the ends of a stair.
+"""Jumps of f near x: of a solver that stops at a tolerance, and at the ends of stairs.
 
 A solver is smooth at short steps, because it makes the same number of steps at all points there.
 Its slope is off by about the tolerance, so a right claim fails. A little farther away the number of
 steps is another one, and f jumps. On a stair f does not change at all, and neither does it beside
-a relu that is off, but that leaves its value without a jump.
+a relu that is off, but that leaves its value without a jump. Beside a smooth part, such as a
+penalty, f changes by that alone as long as the rest stands on its stair.
 
 So the check closes in on a jump. It stays as large as it is when the points come closer to it. A
 kink, a sharp bend and a wave do not.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.evidence import Evidence
+from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.survey import ALL_AXES
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
-from gradcheck_ref.check.measure.witness import State
+from gradcheck_ref.check.measure.witness import State, read
 from gradcheck_ref.check.results import FAIL, Stair
 from gradcheck_ref.structure.parts import Part
 
@@ -27,8 +30,17 @@ from gradcheck_ref.structure.parts import Part
 # solver, and by 4**6 = 4096 for the end of a stair.
 NEW, TIMES, TIMES_AT_END = 3, 8, 6
 
-# For a solver, the farthest point on each side, relative to x, and the number of points there.
-FAR, POINTS = 2.0**-3, 12
+# The number of points on each side where a jump is looked for, and the farthest one, relative to x:
+# of a solver, and of stairs. And the evaluations for all of them.
+POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
+COST = 2 * POINTS + TIMES * NEW
+
+# Two to four stairs of bfloat16, relative to f: what is less may hide on one of them.
+HIDDEN = 2.0**-6
+
+# f follows a claim from afar if all points leave no more than CLOSE of what it says besides the
+# slope at x, and two of them not twice that. A claim that is twice as large leaves a half.
+CLOSE = 1 / 3
 
 # A jump is this much larger than what f changes between two such points by its slope, and than its
 # noise.
@@ -81,8 +93,7 @@ def jump_near(evidence: Evidence) -> float:
     """
     question, at = evidence.question, evidence.best
     fails = (evidence.ruling.verdict == FAIL) & (at.state == State.SMOOTH)
-    cost = 2 * POINTS + TIMES * NEW
-    if not fails.any() or question.size > ALL_AXES or _is_beyond(evidence, cost):
+    if not fails.any() or question.size > ALL_AXES or _is_beyond(evidence, COST):
         return 0.0
     off = np.where(fails, np.abs(evidence.residual), 0.0)
     column = int(np.argmax(off.max(axis=0)))
@@ -94,23 +105,105 @@ def jump_near(evidence: Evidence) -> float:
     moves = _along(evidence, Line(inputs, 0, inputs.size, seed, None, True), column)
     steps = np.arange(-POINTS, POINTS + 1) / POINTS * FAR
     found = np.insert(moves(steps[steps != 0]), POINTS, 0.0)
+    return _jump(evidence, column, steps, found, moves, None)
+
+
+def _jump(
+    evidence: Evidence, column: int, steps: Array, found: Array, moves: Moves, slope: float | None
+) -> float:
+    """Return the size of a jump among some equal steps; 0 if there is none. Cost: 24.
+
+    It is what this slope does not explain; None stands for the slope between most points.
+    """
     start = int(np.argmax(np.abs(np.diff(found, 4))))  # large where f is least like a polynomial
     steps, found = steps[start : start + NEW + 2], found[start : start + NEW + 2]
     for _ in range(TIMES):
-        odd = int(np.argmax(np.abs(_unlike_others(steps, found))))
+        odd = int(np.argmax(np.abs(_unexplained(steps, found, slope))))
         steps, found = _closer(steps, found, odd, moves)
-    jump = float(np.abs(_unlike_others(steps, found)).max())
-    smooth = float(np.median(np.abs(np.diff(found))))
-    noise = float(question.noise.level[column])
-    step = float(question.noise.resolution[column])  # rounded values jump everywhere
-    return jump if jump > LARGER * max(smooth, noise, step) else 0.0
+    jump = float(np.abs(_unexplained(steps, found, slope)).max())
+    smooth, noise = float(np.median(np.abs(np.diff(found)))), evidence.question.noise
+    # Rounded values jump everywhere.
+    least = max(smooth, float(noise.level[column]), float(noise.resolution[column]))
+    return jump if jump > LARGER * least else 0.0
 
 
-def _unlike_others(places: Array, found: Array) -> Array:
-    """Return how far the change between two neighbors is from that of the typical slope."""
+def _unexplained(places: Array, found: Array, slope: float | None) -> Array:
+    """Return what a slope, or the typical one, leaves of the change between two neighbors."""
     apart = np.diff(places)
     slopes = np.diff(found) / apart
-    return np.asarray((slopes - np.median(slopes)) * apart)
+    return np.asarray((slopes - (np.median(slopes) if slope is None else slope)) * apart)
+
+
+# --- from afar ------------------------------------------------------------------------------------
+
+
+@QUIETLY
+def with_stairs_from_afar(evidence: Evidence) -> Evidence:
+    """Return the evidence with the stairs of f, if it follows refused claims in jumps from afar.
+
+    Next to x, a part of f stands on one stair, and the slope there is that of the rest.
+
+    Cost: none, unless stairs of 16 bits may hide all that the refused claims say besides that
+    slope. Then 2 evaluations for the worst input and output. If f seems to follow the claims there,
+    48 more, and the same for the next ones.
+    """
+    question, at, rows = evidence.question, evidence.best, evidence.rows
+    off = np.abs(evidence.residual)
+    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(off)
+    seen = np.abs(evidence.claimed - evidence.witnesses.slope) > evidence.witnesses.bar
+    farthest = np.where(seen, evidence.witnesses.step, 0.0).max(axis=0)
+    if not fails.any() or (fails & (off * farthest > HIDDEN * at.size)).any():
+        return evidence
+    parts = [part for part in question.ask.inputs.parts.values() if part.size]
+    effects = np.where(fails, off * evidence.units[:, None], 0.0)
+    sums = np.array([effects[part.holds(rows)].sum(axis=0) for part in parts])
+    followed, stairs = np.zeros(fails.shape, bool), np.zeros(question.ask.here.size)
+    for worst in np.argsort(-sums, axis=None)[: np.count_nonzero(sums)].tolist():
+        number, column = divmod(worst, sums.shape[1])
+        mine = fails[:, column] & parts[number].holds(rows)
+        if not (jump := _followed_by(evidence, mine, column)):
+            break
+        followed[mine, column], stairs[column] = True, max(stairs[column], jump)
+    if not followed.any():
+        return evidence
+    question.noise.has_stairs(stairs)
+    known = read(evidence.table, question.noise)
+    return replace(evidence, witnesses=known).given(followed=followed)
+
+
+def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
+    """Return the size of a jump of f, if it follows some claims in jumps; else 0.
+
+    All their entries move together, in the direction in which the claims say more than the slopes.
+    """
+    ask, each = evidence.question.ask, evidence.rows[mine]
+    off, slopes = evidence.residual[mine, column], evidence.best.slope[mine, column]
+    # Over so long a way f bends more than a claim is off that is nearly right.
+    if np.linalg.norm(off) <= NEARLY_RIGHT * np.linalg.norm(slopes):
+        return 0.0
+    moved, back = np.zeros((2, ask.inputs.size), bool)
+    moved[each], back[each] = True, off < 0
+    line = Line(ask.inputs, 0, moved.size, (), np.packbits(moved), back=np.packbits(back))
+    lengths = np.copysign(ask.inputs.units_at(each), off)
+    near, more = float(slopes @ lengths), float(off @ lengths)
+    steps = np.arange(-POINTS, POINTS + 1) / POINTS * AFAR
+    moves, third = _along(evidence, line, column), steps[[POINTS // 3, -1 - POINTS // 3]]
+    with ask.budget.apart(2 + COST):
+        if ask.budget.left < 2 + COST:
+            return 0.0
+        chord = float(np.diff(moves(third))[0] / np.diff(third)[0])
+        if not abs(chord - near - more) <= 2 * CLOSE * more:
+            return 0.0
+        found = np.insert(moves(steps[steps != 0]), POINTS, 0.0)
+        # A line through all points, and a cubic: stairs bend the one less, and curves the other.
+        odd = steps - steps**3 * (np.sum(steps**4) / np.sum(steps**6))
+        fitted = np.array([one @ found / (one @ steps) for one in (steps, odd)])
+        # A single jump is on one side only, and f may go up on both.
+        sides = found[[0, -1]] / steps[[0, -1]]
+        if not (sides.min() - near > CLOSE * more >= np.abs(fitted - near - more).min()):
+            return 0.0
+        jump = _jump(evidence, column, steps, found, moves, near)
+    return jump if jump * STAIRS >= more * AFAR else 0.0
 
 
 # --- stairs ---------------------------------------------------------------------------------------

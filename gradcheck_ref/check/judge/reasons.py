@@ -83,6 +83,7 @@ def reasons(
         ("step-underflow", unsure & out_of_reach),
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
+        ("stairs", unsure & facts.followed),
         ("kink", unsure & facts.tied),
         ("stairs", unsure & facts.tied & (claimed == 0)),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),

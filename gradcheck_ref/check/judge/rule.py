@@ -57,6 +57,7 @@ class Facts(NamedTuple):
     tied: Array | bool = False  # where f has no derivative, because entries of x are tied
     refuted: Array | bool = False  # where the claims for tied entries have a wrong sum
     doubted: Array | bool = False  # where another measurement contradicts that it is wrong
+    followed: Array | bool = False  # where f follows it in jumps, farther away; see `jumps`
     ignored: Array | bool = False  # where f never changes with the whole input
     moves: Array | bool = False  # where f moves with the whole input, so that it is not flat
     whole: Array | bool = False  # where noise hides it, and its input is right as a whole
@@ -134,10 +135,10 @@ def rule(
     # A claim of NaN is no number, so it fails wherever f can be measured.
     verdict[np.isnan(claimed) & (at.state <= State.OUTSIDE)] = FAIL
     verdict[np.isinf(claimed) & _finite(witnesses, claimed, at, allowed)] = FAIL
-    doubted = (facts.tied | facts.doubted) & np.isfinite(claimed)
+    doubted = (facts.tied | facts.doubted | facts.followed) & np.isfinite(claimed)
     verdict[np.isnan(here) | (doubted & (verdict == FAIL))] = UNSURE
     verdict = np.where(facts.refuted, FAIL, verdict)
-    verdict[(verdict == UNSURE) & facts.whole] = PASS
+    verdict[(verdict == UNSURE) & facts.whole & ~np.asarray(facts.followed)] = PASS
     refused = (verdict == FAIL) | ((verdict == UNSURE) & refuses.any(axis=0))
     flat &= (verdict == PASS) & ~passes.any(axis=0)
     return Ruling(verdict, chosen, allowed, refused, flat)

@@ -40,6 +40,7 @@ class Line:
     in_proportion: bool = False  # each by its own size; zeros stay, because f may be singular there
     uneven: bool = False  # by 8 to 23 sixteenths: opposite moves do not cancel in a sum
     tied: float | None = None  # only entries of this absolute value move: away from 0, together
+    back: Array | None = None  # which coordinates move backwards, eight to a byte; else by the seed
 
     @property
     def place(self) -> tuple[Part, int]:
@@ -96,7 +97,8 @@ class Line:
             scale *= _unpacked(self.moves, self.start, self.stop)
         if self.tied is not None:
             return scale
-        backwards = _unpacked(_coins(self.seed, self.inputs.size), self.start, self.stop)
+        coins = _coins(self.seed, self.inputs.size) if self.back is None else self.back
+        backwards = _unpacked(coins, self.start, self.stop)
         signs = 1 - 2 * backwards.view(np.int8)  # eight times as fast as a negation of some
         scale *= signs
         return scale

@@ -170,11 +170,13 @@ class Noise:
         A pilot that stays on one stair cannot see them.
         """
         stairs = np.where(self.stairs > 0, 0.0, stairs_along(table, self.eps))
-        if not stairs.any():
-            return False
+        self.has_stairs(stairs)
+        return bool(stairs.any())
+
+    def has_stairs(self, stairs: Array) -> None:
+        """Learn the size of the stairs of each output, if it has some."""
         noise = np.fmax(self.pilots.noise, stairs / 3)  # nowhere is less
         self.pilots = self.pilots._replace(stairs=np.fmax(self.stairs, stairs), noise=noise)
-        return True
 
     def ask_again(self) -> bool:
         """Learn more because a claim is not settled; return whether there is news.
