@@ -23,7 +23,7 @@ from gradcheck_ref.check.judge.doubts import weigh_doubts
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_cost
 from gradcheck_ref.check.judge.verdicts import results_of
-from gradcheck_ref.check.judge.whole import rounded_claims
+from gradcheck_ref.check.judge.whole import ROUNDINGS, has_few_digits, rounded_claims
 from gradcheck_ref.check.knobs import Knobs, default_rtol
 from gradcheck_ref.check.measure.noise import Noise
 from gradcheck_ref.check.report.report import Report
@@ -117,6 +117,8 @@ def _in_company(report: Report, question: Question, product: Product, knobs: Kno
     if question.ask.elsewhere:
         question.ask.forward()
     change = question.rtol if knobs.nondet_tol is None else knobs.nondet_tol
+    if has_few_digits(question):  # a backward in 16 bits rounds otherwise in another layout
+        change = max(change, ROUNDINGS * float(question.rounding_of_claims.max()))
     everything = knobs.company == "all"
     found = company_of(question.claims, product, question.seed, change, everything)
     faults = (Fault("company", product.who, found.fault),) if found.fault else ()

@@ -4,6 +4,7 @@ Along a random line each coordinate moves in its own unit. With a power of two, 
 is representable.
 """
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -51,6 +52,25 @@ def powers_of_two(sizes: Array) -> Array:
     bits = sizes.view(np.uint64)
     bits &= np.uint64(0x7FF0000000000000)  # keep the exponent only; subnormals become 0
     return np.maximum(sizes, np.finfo(float).tiny, out=sizes)
+
+
+def rounded_at_random(numbers: Array, spacing: float, rng: np.random.Generator) -> Array:
+    """Round numbers up or down at random, in place if possible, so that the mean stays.
+
+    The spacing is relative to their powers of two, and a power of two itself. A number is rounded
+    up with a probability of a multiple of 2**-16.
+    """
+    if numbers.dtype != np.float64:
+        spacings = powers_of_two(np.abs(numbers)) * spacing
+        return np.asarray(np.floor(numbers / spacings + rng.random(numbers.size)) * spacings)
+    lost = min(round(math.log2(spacing)), 0) + 52  # so many of the last bits
+    if lost > 16:
+        # Random numbers in these bits carry into the others as often as they should.
+        random = np.frombuffer(rng.bytes(2 * numbers.size), np.uint16)
+        bits = numbers.view(np.uint64)
+        bits += random.astype(np.uint64) << np.uint64(lost - 16)
+        bits &= np.uint64(2**64 - 2**lost)
+    return numbers
 
 
 def shortened(powers: Array) -> Array:

@@ -451,6 +451,48 @@ def test_a_module_in_bfloat16_passes_as_it_is_trained_and_a_doubled_layer_fails(
         assert report.verdict == verdict, str(report)
 
 
+class Scores(nn.Module):
+    """A convolution with kinks, then a linear layer, and a weighted sum in float32."""
+
+    def __init__(self, factor):
+        super().__init__()
+        self.first = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.Flatten())
+        self.last, self.factor = nn.Linear(64, 10), factor
+
+    def forward(self, x, weights):
+        return (self.last(Times.apply(self.first(x), self.factor)).float() * weights).sum()
+
+
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (2.0, "fail")])
+def test_few_digits_beside_kinks_are_judged_at_the_steps_that_tell_most(factor, verdict):
+    torch.manual_seed(0)
+    module, x, weights = Scores(factor).bfloat16(), torch.randn(4, 3, 4, 4), torch.randn(4, 10)
+    report = check_module(module, x.bfloat16(), weights, dtype="own", constant="weights")
+    assert report.verdict == verdict, str(report)
+
+
+class Attention(nn.Module):
+    """Attention to what came before, and the cross entropy of a linear layer, under autocast."""
+
+    def __init__(self):
+        super().__init__()
+        self.qkv, self.out, self.last = nn.Linear(16, 48), nn.Linear(16, 16), nn.Linear(16, 20)
+
+    def forward(self, x, labels):
+        with torch.autocast("cpu", torch.bfloat16):
+            parts = self.qkv(x).chunk(3, -1)
+            mixed = nn.functional.scaled_dot_product_attention(*parts, is_causal=True)
+            logits = self.last(self.out(mixed))
+        return nn.functional.cross_entropy(logits.float().flatten(0, 1), labels.flatten())
+
+
+def test_in_company_a_backward_in_16_bits_may_round_otherwise():
+    torch.manual_seed(0)
+    module, x, labels = Attention(), torch.randn(2, 8, 16), torch.randint(0, 20, (2, 8))
+    report = check_module(module, x, labels, dtype="own")
+    assert report.verdict == "pass", str(report)
+
+
 # --- other ways to come by a module -----------------------------------------------------------
 
 

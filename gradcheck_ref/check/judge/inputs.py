@@ -27,6 +27,7 @@ from gradcheck_ref.check.judge.whole import (
     effects_of,
     has_few_digits,
     judge_inputs,
+    length_of,
     named,
     unknown,
     whole_of,
@@ -212,30 +213,23 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         error, best = evidence.residual[mine] * units, evidence.best.at(mine)
         if same and np.count_nonzero(mine) == part.size:
             each = error, np.abs(error) + best.bar * units, best.slope * units
-            unit = _unit(each)
-            square, limit, size = (_square(one / unit) for one in each)
+            length, limit, size = map(_length, each)
             code = FAIL if fails[mine].any() else PASS
-            found[number] = _whole(question, part, (square, square, limit, limit), size, code)
+            found[number] = _whole(question, part, (length, length, limit, limit), size, code)
         elif over is None or effects is None:
             found[number] = unknown(question, part)
         else:
             # Lines that agree measured the others, with the claims of entries that fail corrected.
-            own = 0.0 if over.refused else _square(np.where(fails[mine], error, 0.0))
+            own = 0.0 if over.refused else _length(np.where(fails[mine], error, 0.0))
             wrong = fails[mine].any() if over.refused else own > 0
             code = FAIL if wrong else UNSURE if over.refused else PASS
             found[number] = _from_lines(question, part, over, effects[number], own, code)
     return found
 
 
-def _unit(lengths: Sequence[Array]) -> float:
-    """Return a power of two close to the largest number, in which no square underflows."""
-    largest = np.abs(lengths).max(initial=0.0, where=np.isfinite(lengths))
-    return math.ldexp(0.5, math.frexp(largest)[1]) if largest else 1.0
-
-
-def _square(numbers: Array) -> float:
-    """Return the square of the length of columns, on average over these."""
-    return float((numbers**2).sum() / numbers.shape[1])
+def _length(numbers: Array) -> float:
+    """Return the length of columns, the root of the mean square of all of them."""
+    return float(length_of(length_of(numbers)[:, None])[0]) / math.sqrt(numbers.shape[1])
 
 
 def _from_lines(
@@ -258,10 +252,10 @@ def _from_lines(
         return unknown(question, part)
     weight, bend = _weight(question, lines), best.truncation + best.kink
     seen = [np.where(known, one * weight, 0.0) for one in (off, bend, best.slope, best.bar)]
-    unit = _unit(seen)
+    unit = float(max(length_of(one[known][:, None])[0] for one in seen)) or 1.0
     error, bend, slope, bar = (one / unit for one in seen)
     surely = np.sqrt(np.fmax(error**2 - bar**2, 0.0))
-    effects, own = effects * weight**2 / unit / unit, own / unit / unit
+    effects, own = (effects * weight / unit) ** 2, (own / unit) ** 2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
     found, spread = [], (1 + (2 * count) ** -0.5) ** 2
@@ -272,16 +266,16 @@ def _from_lines(
         mean, of_bend, of_slope, least = (one / np.count_nonzero(known[:, group]) for one in sums)
         size = max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
-        each = [float(one) + own for one in (least, mean * spread, limit, proved)]
+        each = [math.sqrt(one + own) for one in (least, mean * spread, limit, proved)]
         drawn = {"lines": count, "upstreams": upstreams}
-        found.append(_whole(question, part, each, float(size), code, **drawn))
+        found.append(_whole(question, part, each, math.sqrt(size), code, **drawn))
     return worst(found)
 
 
 def _whole(
-    question: Question, part: Part, squares: Sequence[float], size: float, code: int, **drawn: int
+    question: Question, part: Part, lengths: Sequence[float], size: float, code: int, **drawn: int
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
     allowed, name = allowed_as_a_whole(question.precision), named(question, part)
-    found = whole_of(squares, size, allowed=allowed, code=code, **drawn, **name)
+    found = whole_of(lengths, size, allowed=allowed, code=code, **drawn, **name)
     return replace(found, code=max(code, PASS if found.limit <= allowed / CLOSELY else UNSURE))

@@ -89,7 +89,7 @@ class Looks:
     lines : sequence of Dithered
         The lines.
     at : sequence of Look
-        The same lines at three steps, or four.
+        The same lines at two steps, or three where these are extrapolated; and perhaps one more.
     weight, floor : ndarray, shape (columns,)
         The factor of slopes and claims, and the least noise at the second step, squared.
     groups : sequence of slice
@@ -97,7 +97,7 @@ class Looks:
     upstreams : int
         How many random combinations of the outputs there are.
     even : bool
-        Whether points are on both sides of x, so that truncation is a term in step^2.
+        Whether truncation is a term in step^2, which is extrapolated.
     """
 
     lines: Sequence[Dithered]
@@ -116,16 +116,18 @@ class Looks:
     def without_bend(self, values: Sequence[Array]) -> Array:
         """Extrapolate slopes or claims at each step to x, (pairs of steps, lines, columns).
 
-        Truncation is a term in step^2, which two steps eliminate (Richardson, 1911): the longest
+        Where noise is loud, that costs more than it saves, and each step speaks for itself. Else
+        truncation is a term in step^2, which two steps eliminate (Richardson, 1911): the longest
         and each of the next two; and then the last two, if there are four. The two results of the
         first pairs share the values at the longest step, but hardly their noise: its covariance is
         1/25 of what one chord at the second step has.
         """
+        if not self.even:
+            return np.array(values)
         found = []
         for one, other in PAIRS[: len(values) - 1]:
             far, near = (self.at[k].steps[:, None] ** 2 for k in (one, other))
-            share = self.even * near / (far - near)
-            found.append(values[other] + (values[other] - values[one]) * share)
+            found.append(values[other] + (values[other] - values[one]) * near / (far - near))
         return np.array(found)
 
     @property
@@ -140,7 +142,7 @@ class Looks:
         """
         products = [
             [line.product(matrix, t, first) for line, t in zip(self.lines, look.steps, strict=True)]
-            for look in self.at[:3]
+            for look in self.at[: 2 + self.even]
         ]
         return self.without_bend([np.array(one) * self.weight for one in products])
 

@@ -55,10 +55,6 @@ SHARED = {8: 0.2, 4: 1.0, 2: 4.2, 1: 5.0}
 # The least power for a smooth f.
 SMOOTH = 4
 
-# Three lines tell truncation to a factor of about CAUTION. Steps that are too long cost more than
-# steps that are too short.
-CAUTION = 4.0
-
 # The noise of a chord in the change from what two steps extrapolate to what the next two do,
 # squared: 1 + 1 / 2.62 if nothing is extrapolated, else 1.62^2 + (2.24 / 1.62)^2 + (0.62 / 2.62)^2.
 IN_CHANGE = 1.4, 4.6
@@ -259,7 +255,8 @@ class Pair(NamedTuple):
     first: int  # the rung
     level: float  # the noise of f, squared
     bend: float  # what truncation leaves in the mean product of two slopes
-    smooth: bool  # whether that is the truncation of a smooth f
+    power: int  # that grows by this power of the step, 4 or 8 for a smooth f
+    cost: float  # the square that noise and truncation are expected to leave
 
 
 @QUIETLY
@@ -299,12 +296,13 @@ def sharpest_pair(
     change, steps = change[known], steps[known]
     noise, bend, power = balance(steps, change, [*SHARED][not even :])
     expected = Z / math.sqrt(draws) * noise / steps**2
-    expected += (CAUTION if even else 1.0) * SHARED[power] * bend * steps**power
-    best = int(np.where(np.isfinite(change), expected, np.inf).argmin())
+    expected += SHARED[power] * bend * steps**power
+    expected = np.where(np.isfinite(change), expected, np.inf)
+    best = int(expected.argmin())
     if not np.isfinite(change).any():
         return None
     level, left = noise / IN_CHANGE[even], SHARED[power] * bend * float(steps[best]) ** power
-    return Pair(rungs[best], level, left, power >= SMOOTH)
+    return Pair(rungs[best], level, left, power, float(expected[best]))
 
 
 @QUIETLY

@@ -13,21 +13,26 @@ from typing import Any
 import numpy as np
 
 from gradcheck_ref.arguments import Array
-from gradcheck_ref.check.call.crew import NUMBERS_AT_ONCE
 from gradcheck_ref.check.decimals import shortest_spacing
-from gradcheck_ref.check.draws import seed_of
-from gradcheck_ref.check.judge.looks import Look, Looks, Square, Z, quantiles
+from gradcheck_ref.check.judge.chords import (
+    EACH_FAIL,
+    EACH_LINE,
+    FEW,
+    FIRST,
+    LEAST,
+    MANY,
+    Chords,
+)
+from gradcheck_ref.check.judge.looks import Looks, Square, Z, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
-from gradcheck_ref.check.judge.steps import sharpest_pair
-from gradcheck_ref.check.judge.tolerance import output_groups
+from gradcheck_ref.check.judge.steps import SMOOTH
 from gradcheck_ref.check.knobs import default_rtol
-from gradcheck_ref.check.measure.dithered import Dithered
 from gradcheck_ref.check.measure.ladder import rung_at, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL, PASS, REMAINDER, UNSURE, Whole
 from gradcheck_ref.structure.parts import Part
-from gradcheck_ref.structure.units import PIECE, output_weights
+from gradcheck_ref.structure.units import PIECE, powers_of_two
 
 # Numbers with a longer spacing have few digits: those of a float32 and shorter ones.
 SHORT = 1e-10
@@ -35,25 +40,9 @@ SHORT = 1e-10
 # The spacing of float32.
 SINGLE = 2.0**-23
 
-# A wrong claim is usually clear after FEW lines; twice as many show which repair is right, where
-# noise is loud. MANY are measured before a pass, and then twice as many, and again, if that decides
-# nothing.
-FEW, MANY = 10, 40
-
-# The evaluations for a line: three steps on both sides.
-EACH_LINE = 6
-
-# Evaluations for all inputs, unless the caller set a limit; and the fewest that may tell anything:
-# those of the first lines, and those for each line.
-MOST, LEAST = 2000, 90 + EACH_LINE * MANY
-
-# What an input takes alone, with FIRST lines at FEWEST_RUNGS and one more: a fail FEW lines and a
-# third step along these, which are kept for each input that is still to be measured; a pass MANY
-# lines, which come on top of MOST for each.
-EACH_FAIL, EACH_PASS = 42 + (EACH_LINE + 2) * FEW, 42 + EACH_LINE * MANY
-
-# Where slopes are as small as 1 / UNDERFLOWS, their squares lose digits.
-UNDERFLOWS = 2.0**500
+# Evaluations for all inputs, unless the caller set a limit; on top of them, for each input, what a
+# pass takes alone.
+MOST, EACH_PASS = 2000, 42 + EACH_LINE * MANY
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
@@ -71,14 +60,8 @@ REPAIRED = REMAINDER**2
 # A mistake has at least this part of its square at a step far shorter, and hardly more.
 STAYS = 0.7
 
-# The FIRST lines are measured at all of these rungs, and the others at the two that change least;
-# before a fail, also a few rungs closer to x. The step of a line is drawn between these multiples
-# of that of the rung.
-RUNGS, FIRST, FACTORS, CLOSER = range(1, 16), 3, (0.8, 1.25), 3
-
-# Where truncation is more than noise, all lines are measured so many rungs closer to x, again and
-# again. Three lines do not tell how much f bends.
-SHORTER = 2
+# Before a fail, lines are also measured a few rungs closer to x.
+CLOSER = 3
 
 # How much noise of their shorter chord two extrapolated slopes have, squared: 1.62^2 and 1.17^2,
 # and what the longest adds. See `Looks.without_bend`.
@@ -87,11 +70,6 @@ IN_PAIRS = np.array([2.8, 1.4])
 # In a group, an input with a small effect moves up to so many times farther than others. Without
 # that, it hides beside them.
 FARTHEST = 8.0
-
-# Longer rungs, up to ten units, are for an input with a small effect beside the noise of f: rung by
-# rung, as long as slopes change by less than this part, squared. Rungs below the spacing of x are
-# none, but FEWEST_RUNGS are always measured.
-LONGEST, ALIKE_FARTHER, FEWEST_RUNGS = -7, 0.03, 6
 
 # With more noise than this part of its change over a unit of x, f is a staircase, not a function in
 # few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
@@ -115,235 +93,53 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
     return min(max(usual, NOISES * noise), MOST_ALLOWED)
 
 
-class Group:
-    """Some inputs, or entries, measured together along dithered lines.
-
-    The first lines are measured at all rungs, and choose those where slopes change least. How far
-    they are from the claims does not count.
+class Group(Chords):
+    """What chords say of some inputs, one by one or as one.
 
     Parameters
     ----------
-    question : Question
-        The function, the point and the claims.
-    moves : ndarray of bool, shape (coordinates,)
-        Which coordinates move.
     effects : ndarray, shape (inputs, columns), optional
-        If they are those of inputs that are judged one by one: the squared effects of their claims.
-    factors : ndarray, shape (all inputs,), optional
-        How many times farther the entries of each input move.
-    larger : Group, optional
-        One that these inputs belong to: it knows the noise of f.
-    effect : float
-        The smallest effect of the claims for an input, squared.
+        If inputs are judged one by one: the effects of their claims.
+    others : any
+        As for `Chords`.
     """
 
     def __init__(
-        self,
-        question: Question,
-        moves: Array,
-        effects: Array | None = None,
-        factors: Array | None = None,
-        larger: "Group | None" = None,
-        effect: float = 0.0,
+        self, question: Question, moves: Array, effects: Array | None = None, **others: Any
     ) -> None:
-        self.question, self.inputs = question, question.ask.inputs
-        start, stop = int(moves.argmax()), moves.size - int(moves[::-1].argmax())
-        self.seed = seed_of(question.seed, "whole", start, stop)
-        self.numbers = np.unique(self.inputs.numbers_of(np.flatnonzero(moves)))
-        packed = np.packbits(moves)
-        self.line = Dithered(
-            self.inputs, start, stop, self.seed, packed, rounds=False, factors=factors
-        )
-        self.groups, self.lines = output_groups(question), list[Dithered]()
-        rng = np.random.default_rng(self.seed)
-        self.multiples = rng.uniform(*FACTORS, 4 * MANY)  # of a step, by line
-        self.at_rungs: dict[int, Look] = {}
-        self.weight = np.ones(question.ask.here.size)
-        self.level, self.first, self.bend, self.smooth = math.nan, 0, 0.0, True
-        self.larger, self.effect = larger, effect
-        least = EACH_FAIL if larger else LEAST
-        self.measurable = question.ask.budget.left >= least and self._choose()
-        self.measurable &= bool(self.weight.max(initial=1.0) < UNDERFLOWS)
+        super().__init__(question, moves, **others)
         weight = self.weight if self.measurable else 1.0
-        self.effects = None if effects is None else effects * weight**2
-
-    # --- measuring --------------------------------------------------------------------------------
-
-    def at(self, rung: int, count: int) -> Look:
-        """Return what the first lines say at a rung; 2 evaluations for each that is new there."""
-        for k in range(len(self.lines), count):
-            self.lines.append(replace(self.line, seed=(*self.seed, k)))
-        before = self.at_rungs.get(rung)
-        have = len(before.steps) if before else 0
-        if have < count:
-            steps = float(steps_at(np.array(rung))) * self.multiples[have:count]
-            new = self._measured(self.lines[have:count], steps)
-            both = zip(before, new, strict=True) if before else [[one] for one in new]
-            self.at_rungs[rung] = Look(*[np.concatenate(one) for one in both])
-        return Look(*[one[:count] for one in self.at_rungs[rung]])
-
-    def _measured(self, lines: Sequence[Dithered], steps: Array) -> Look:
-        """Measure a chord along each of some lines."""
-        ask, found = self.question.ask, []
-        each = max(1, NUMBERS_AT_ONCE // max(1, ask.outputs.size, ask.inputs.size))
-        pairs, claims = list(zip(lines, steps.tolist(), strict=True)), list[Array]()
-        for start in range(0, len(lines), each):
-            some = pairs[start : start + each]
-            found.append(ask.many([(line, side * t) for line, t in some for side in (1, -1)]))
-            claims += [self._claimed(line, t) for line, t in some]  # the points are still kept
-        values, claimed = np.concatenate(found), np.array(claims)
-        ahead, behind = values[::2], values[1::2]
-        return Look(claimed, (ahead - behind) / (2 * steps[:, None]), (ahead + behind) / 2, steps)
-
-    def _claimed(self, line: Dithered, t: float) -> Array:
-        """Return the claims along the move that was really made."""
-        claims = self.question.claims
-        if claims.matrix is not None:
-            return line.product(claims.matrix, t)
-        self.question.return_to_x()
-        return claims.product(line.between(t))
-
-    def _choose(self) -> bool:
-        """Choose the rungs from the first lines; return whether f can be measured.
-
-        Where f has fewer digits than its dtype, points with as few digits meet its stairs at random
-        places. Cost: 90, and 6 for each longer rung.
-        """
-        if not self._tried():
-            self.line = replace(self.line, in_proportion=True)
-            if not self._tried():
-                return False
-        if larger := self.larger:
-            self.level = larger.level * float(np.mean(self.weight**2) / np.mean(larger.weight**2))
-            coarse = larger.line.rounds
-        else:
-            precision = self.question.ask.precision
-            dtype = precision * self.question.noise.pilots.size * self.weight
-            coarse = bool(self.level > ROUNDINGS**2 * np.mean(dtype**2))
-            if coarse:
-                self._chosen(sorted(self.at_rungs), even=False)
-        if coarse:
-            self.line, self.lines, self.at_rungs = replace(self.line, rounds=True), [], {}
-            # Coarse points are not quite on both sides of x, which curves show at long steps.
-            self.first = max(self.first, RUNGS[0] - 1)
-        return True
-
-    @QUIETLY
-    def _tried(self) -> bool:
-        """Measure the first lines at all rungs, and choose; tell if some slopes are finite."""
-        self.lines, self.at_rungs = [], {}
-        return self._chosen(
-            self._useful_rungs(), even=not (self.larger and self.larger.line.rounds)
-        )
-
-    def _chosen(self, rungs: Sequence[int], even: bool) -> bool:
-        """Choose the rungs where slopes change least, if truncation is even or not."""
-        looks = [self.at(rung, FIRST) for rung in rungs]
-        slopes = np.array([look.slopes for look in looks])
-        largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
-        moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
-        self.weight = output_weights(moved) / largest
-        squares = np.array([look.steps for look in looks])[..., None] ** 2
-        off = np.array([look.claimed for look in looks]) - slopes
-        slopes, off = (
-            one[1:] - even * np.diff(one, axis=0) * squares[1:] / np.diff(squares, axis=0)
-            for one in (slopes * self.weight, off * self.weight)
-        )
-        floor = self._floor(steps_at(np.array(rungs))[2:, None]).mean(axis=1)
-        draws = MANY * self.weight.size
-        pair = sharpest_pair(rungs[1:], slopes, off, floor, draws, even)
-        if pair:
-            self.first, self.level, self.bend, self.smooth = pair
-            self.first -= 1
-        return pair is not None
-
-    @QUIETLY
-    def _useful_rungs(self) -> list[int]:
-        """Return the rungs, and longer ones as long as slopes along the first lines are alike."""
-        wanted: Sequence[int] = RUNGS
-        if self.larger and self.effect > 0:
-            last = self._last(self.larger)
-            wanted = range(last - FEWEST_RUNGS, last + 1)
-        rungs = [k for k in wanted if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
-        while rungs and rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
-            one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])
-            size = np.nan_to_num(np.fmax(np.abs(one), np.abs(other))).max(axis=0)
-            change, both = np.mean(((one - other) / size) ** 2), np.mean(one * other / size**2)
-            if not change <= ALIKE_FARTHER * both:
-                break
-            rungs = [rungs[0] - 1, *rungs]
-        return rungs
-
-    def _last(self, larger: "Group") -> int:
-        """Return the last rung where noise leaves room to judge an effect, squared."""
-        room = (allowed_as_a_whole(self.question.precision) / HIDDEN) ** 2 * self.effect
-        noise = larger.level / float(np.mean(larger.weight**2))
-        square = max(Z * noise / math.sqrt(MANY * self.weight.size) / room, SHORT**2)
-        most = min(RUNGS[-1], max(rung_at(self.inputs.eps), FEWEST_RUNGS))
-        return min(max(rung_at(math.sqrt(square)) + 2, LONGEST + FEWEST_RUNGS), most)
-
-    def _floor(self, steps: Array) -> Array:
-        """Return the mean square that the spacing of the values leaves in a slope, by column."""
-        return np.asarray((self.question.noise.spacing * self.weight / steps) ** 2 / 24)
-
-    def seen(self, count: int, *shorter: int) -> Looks:
-        """Return the first lines at the chosen rungs, and at a shorter one if that is wanted."""
-        looks = list[Look]()
-        for rung in (self.first, self.first + 1, self.first + 2, *shorter):
-            look = self.at(rung, count)
-            claimed, slopes, middles = (one * self.weight for one in look[:3])
-            looks.append(Look(claimed, slopes, middles, look.steps))
-        floor = self._floor(steps_at(np.array(self.first + 2)))
-        upstreams = self.question.ask.upstreams
-        even = not self.line.rounds
-        return Looks(self.lines[:count], looks, self.weight, floor, self.groups, upstreams, even)
-
-    # --- the verdict ------------------------------------------------------------------------------
+        self.effects = None if effects is None else (effects * weight) ** 2
 
     def judge(self) -> list[Whole] | None:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
         found, alone = None, self.effects is None
-        counts = (FEW, MANY, 2 * MANY, 4 * MANY)[: 4 if alone else 3] if self.measurable else ()
-        for count in counts:
-            shortened = True
-            while shortened:
-                if EACH_LINE * (count - len(self.lines)) > self.question.ask.budget.left:
-                    return found
-                seen = self.seen(count)
-                squares = [seen.square(columns) for columns in seen.groups]
-                mistaken = [self._mistaken(one, seen) for one in squares]
-                if True in mistaken:
-                    if alone and count == FEW and self._hides_repairs(squares, seen):
-                        self.seen(2 * FEW)
-                    return [self._whole(squares, mistaken, seen)] if alone else None
-                each = [None] if self.effects is None else self.effects
-                found = [self._whole(squares, mistaken, seen, effects) for effects in each]
-                left = [_may_pass(one, counts[-1]) for one in found if one.code != PASS]
-                if count >= MANY and not left:
-                    return found
-                hopeful = np.mean(left or [True]) >= 1 / 2
-                some = count >= MANY and len(left) < len(found)
-                shortened = not hopeful and not some and self._shortened(squares, count)
-            if False in mistaken or not (alone or hopeful):
-                break  # more lines would show the same, or smaller groups may tell
+        count, most = FEW, (4 if alone else 2) * MANY
+        while (
+            self.measurable
+            and self.each_line * (count - len(self.lines)) <= self.question.ask.budget.left
+        ):
+            seen = self.seen(count)
+            squares = [seen.square(columns) for columns in seen.groups]
+            mistaken = [self._mistaken(one, seen) for one in squares]
+            if True in mistaken:
+                if alone and count == FEW and self._hides_repairs(squares, seen):
+                    self.seen(2 * FEW)
+                return [self._whole(squares, mistaken, seen)] if alone else None
+            each = [None] if self.effects is None else self.effects
+            found = [self._whole(squares, mistaken, seen, effects) for effects in each]
+            open_ = [one for one in found if one.code != PASS]
+            more = max(MANY, 2 * count)
+            if count >= MANY and not open_:
+                break
+            if not all(_may_pass(one, more) for one in open_) and self.moved(squares, count):
+                continue
+            hopeful = np.mean([_may_pass(one, most) for one in open_] or [True]) >= 1 / 2
+            # More lines would show the same, or smaller groups may tell.
+            if False in mistaken or not (alone or hopeful) or more > most:
+                break
+            count = more
         return found
-
-    def _shortened(self, squares: Sequence[Square], count: int) -> bool:
-        """Choose shorter steps if an error that noise does not explain is surely less there.
-
-        Cost: 4 to 6 evaluations for each line, if there is such an error.
-        """
-        bent = [one for one in squares if one.error > one.doubt()]
-        if not bent or EACH_LINE * count > self.question.ask.budget.left:
-            return False
-        self.first += SHORTER
-        seen = self.seen(count)
-        closer = [seen.square(one.columns) for one in bent]
-        both = zip(bent, closer, strict=True)
-        if not any(new.error + new.doubt() < STAYS * old.error for old, new in both):
-            self.first -= SHORTER
-            return False
-        return True
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
@@ -396,7 +192,7 @@ class Group:
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
         # The mean product of an error and of what is bent, where f is smooth.
-        bent = 2 * math.sqrt(found.error * self.bend) * self.smooth
+        bent = 2 * math.sqrt(found.error * self.bend) * (self.power >= SMOOTH)
         if closer.error + bent + doubt < STAYS * found.error:
             return False  # a kink, or truncation
         if closer.error + bent + doubt / Z < STAYS * found.error:
@@ -411,7 +207,7 @@ class Group:
     def _third(self, found: Square) -> int:
         """Return the shortest rung where noise does not hide this error, to show if it stays."""
         shortest = max(math.sqrt(16 * self.level / found.error), 2 * self.inputs.eps)
-        return max(self.first + 2 + CLOSER, min(rung_at(shortest), CLOSEST))
+        return max(self.rungs[-1] + CLOSER, min(rung_at(shortest), CLOSEST))
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
@@ -427,8 +223,9 @@ class Group:
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            steps = steps_at(max(self.first, RUNGS[0]) + np.arange(1, 3))
-            level = max(self.level, 2 * found.noise / float(np.sum(IN_PAIRS / steps**2)))
+            steps = steps_at(np.array(self.rungs[-2:]))
+            factors = IN_PAIRS if self.even else np.ones(2)
+            level = max(self.level, 2 * found.noise / float(np.sum(factors / steps**2)))
             high = level > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.at_rungs.values()):
                 return False
@@ -451,7 +248,7 @@ class Group:
         middles, steps = list[Array](), np.array([look.steps for look in looks])  # (3, lines)
         for look in looks:
             lines = zip(seen.lines, look.steps.tolist(), strict=True)
-            claimed = np.array([self._claimed_between(line, t) for line, t in lines]) * self.weight
+            claimed = np.array([self._claimed(line.middle(t)) for line, t in lines]) * self.weight
             middles.append((look.middles - claimed)[:, columns])
         powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
         here, jumps = (np.einsum("ks,skj->kj", powers[:, p], np.array(middles)) for p in (0, 1))
@@ -464,14 +261,6 @@ class Group:
         each = (middle * near - ratio * middle * far) / (1 - ratio)
         doubt = float(each.std()) / math.sqrt(each.size)
         return max((square - noise) * shows, float(each.mean()) + doubt)
-
-    def _claimed_between(self, line: Dithered, t: float) -> Array:
-        """Return the claims from x to the middle of the points at t and -t."""
-        claims, move = self.question.claims, line.middle(t)
-        if claims.matrix is not None:
-            return np.asarray(claims.matrix.T @ move)
-        self.question.return_to_x()
-        return claims.product(move)
 
     def _exceeds(self, found: Square, refused: float, seen: Looks) -> bool:
         """Whether the square of the error is surely larger than this."""
@@ -490,10 +279,11 @@ class Group:
             error, limit = max(one.error, 0.0), one.limit(low)
             bend = min(self.bend, error + one.doubt())
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
+            lengths = error, error + math.hypot(one.spread, bend), limit, one.proved
             each = whole_of(
-                (error, error + math.hypot(one.spread, bend), limit, one.proved),
-                size,
-                allowed=ratio_of(allowed, size),
+                [math.sqrt(square) for square in lengths],
+                math.sqrt(size),
+                allowed=math.sqrt(ratio_of(allowed, size)),
                 code=FAIL if fails else PASS if passes else UNSURE,
                 lines=count,
                 upstreams=seen.upstreams,
@@ -502,15 +292,15 @@ class Group:
         return worst(found)
 
 
-def whole_of(squares: Sequence[float], size: float, **others: Any) -> Whole:
-    """Return a result from the squares of lengths, for a gradient of this size, squared.
+def whole_of(lengths: Sequence[float], size: float, **others: Any) -> Whole:
+    """Return a result from lengths, for a gradient of this length.
 
     These are the error, the error with its spread, its limit, and what is proved. The spread is one
     of squares, so near 0 it reaches farther down than up: an error of two spreads may be none.
     """
-    error, more, limit, proved = (ratio_of(one, size) for one in squares)
-    spread = more**2 - error**2
-    less = spread / (error + math.sqrt(max(0.0, error**2 - 2 * spread))) if error else 0.0
+    error, more, limit, proved = (ratio_of(one, size) for one in lengths)
+    spread = (more - error) * (more + error)
+    less = spread / (error + math.sqrt(max(0.0, error * error - 2 * spread))) if error else 0.0
     return Whole(error, max(more - error, min(error, less)), limit, proved, **others)
 
 
@@ -519,18 +309,24 @@ def worst(found: Sequence[Whole]) -> Whole:
     return max(found, key=lambda one: (one.code, one.limit))
 
 
-def ratio_of(square: float, size: float) -> float:
-    """Return one length over another, from their squares."""
+def ratio_of(length: float, size: float) -> float:
+    """Return one length over another."""
     if size > 0:
-        return math.sqrt(square / size)
-    return math.inf if square else 0.0
+        return length / size
+    return math.inf if length else 0.0
+
+
+def length_of(numbers: Array) -> Array:
+    """Return the lengths of columns, in a unit in which no square underflows."""
+    unit = powers_of_two(np.abs(numbers).max(axis=0, initial=0.0, where=np.isfinite(numbers)))
+    return np.asarray(np.sqrt(np.sum((numbers / unit) ** 2, axis=0)) * unit)
 
 
 def has_few_digits(question: Question) -> bool:
-    """Whether f has fewer digits than float32, or than its dtype, as its noise shows."""
+    """Whether f or x has fewer digits than float32, or f fewer than its dtype, as noise shows."""
     noise = question.noise
     noisy = (noise.level > noise.quiet) & ~noise.random
-    return bool((noisy | (noise.eps > SINGLE) | (noise.stairs > 0)).any())
+    return bool(question.precision > SINGLE or (noisy | (noise.stairs > 0)).any())
 
 
 def decides(question: Question) -> bool:
@@ -560,7 +356,7 @@ def rounded_claims(question: Question, wholes: Sequence[Whole]) -> dict[str, flo
 
 @QUIETLY
 def effects_of(question: Question) -> Array | None:
-    """Return the squared effect of the claims for each input, (inputs, columns).
+    """Return the length of the effect of the claims for each input, (inputs, columns).
 
     None if single claims are not known.
     """
@@ -573,7 +369,7 @@ def effects_of(question: Question) -> Array | None:
         for start in range(part.start, end, PIECE):
             stop = min(start + PIECE, end)
             effects = matrix[start:stop] * inputs.units(start, stop)[:, None]
-            found[number] += np.einsum("ij,ij->j", effects, effects)
+            found[number] = np.hypot(found[number], length_of(effects))
     return found
 
 
@@ -589,26 +385,27 @@ def judge_inputs(
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
     order = [number for number in numbers if parts[number].size]
-    todo = [[number] for number in reversed(order)]
+    sizes, todo = np.zeros(len(parts)), [[number] for number in reversed(order)]
     if order and effects is not None:
-        smallest_last = (-np.nan_to_num(effects.sum(axis=1))).tolist()
+        sizes = np.nan_to_num(length_of(effects.T)) / math.sqrt(effects.shape[1])
         todo = [order]
+    smallest_last = (-sizes).tolist()
     larger: Group | None = None
     found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
     with budget.apart(MOST + EACH_PASS * len(order)):
         while todo:
             group = todo.pop()
             several = len(group) > 1
-            ours = factors = None
-            effect = 0.0 if effects is None else float(effects[group].mean(axis=1).min())
+            ours, factors, effect = None, None, float(sizes[group].min())
             if effects is not None and several:
-                factors = _alike(effects, group)
-                ours = effects[group] * factors[group, None] ** 2
-                effect = float(ours.mean(axis=1).min())
+                factors = _alike(sizes, group)
+                ours = effects[group] * factors[group, None]
+                effect = float((sizes * factors)[group].min())
             waiting = sum(map(len, todo)) + several * len(group)
             with budget.kept(EACH_FAIL * waiting * (not budget.limited)):
                 moves = np.isin(inputs.numbers_of(np.arange(inputs.size)), group)
-                together = Group(question, moves, ours, factors, larger, effect)
+                least = allowed_as_a_whole(question.precision) / HIDDEN * effect
+                together = Group(question, moves, ours, factors=factors, larger=larger, least=least)
                 results = together.judge() or ()
             larger = larger or (together if together.measurable else None)
             for number, one in zip(group, results, strict=False):
@@ -629,9 +426,8 @@ def judge_inputs(
 
 
 @QUIETLY
-def _alike(effects: Array, group: Sequence[int]) -> Array:
+def _alike(sizes: Array, group: Sequence[int]) -> Array:
     """Return how much farther each input moves, so that all inputs of a group move f alike."""
-    sizes = np.sqrt(effects.sum(axis=1))
     factors = np.nan_to_num(sizes[group].max() / sizes, nan=1.0, posinf=FARTHEST)
     return np.asarray(2.0 ** np.rint(np.log2(np.clip(factors, 1.0, FARTHEST))))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.structure.units import powers_of_two
+from gradcheck_ref.structure.units import rounded_at_random
 
 # The length of an entry's move is drawn between these, in its unit, and scaled to a mean square of
 # one.
@@ -33,6 +33,10 @@ KEPT = 2**21
 
 class Recent(dict[Any, list[tuple[slice, Array]]]):
     """The points that were drawn last; other processes get none of them."""
+
+    def __init__(self) -> None:
+        self.line: Any = None  # the last line, and how far it moves each coordinate
+        self.moves: Sequence[tuple[slice, Array]] = ()
 
     def __reduce__(self) -> Any:  # noqa: D105
         return Recent, ()
@@ -69,41 +73,40 @@ class Dithered(Line):
         return self.recent[place]
 
     def _drawn(self, t: float) -> Iterator[tuple[slice, Array]]:
-        seed = self.seed or ()
-        lengths = np.random.default_rng((*seed, 0))
-        dither = np.random.default_rng((*seed, 1, int(np.float64(t).view(np.uint64))))
+        dither = np.random.default_rng((*(self.seed or ()), 1, int(np.float64(t).view(np.uint64))))
         wanted = 2.0 ** math.floor(math.log2(abs(t) / PLACES)) if self.rounds else 0.0
-        for start, stop, direction in self.pieces():
-            x = self.inputs.x[start:stop]
-            length = lengths.uniform(SHORTEST * SCALE, LONGEST * SCALE, x.size)
-            if self.factors is not None:
-                length *= self.factors[self.inputs.numbers_of(np.arange(start, stop))]
-            there = x + t * direction * length
-            spacing = powers_of_two(np.abs(there)) * max(wanted, self.inputs.eps)
-            rounded = np.floor(there / spacing + dither.random(x.size)) * spacing
-            yield slice(start, stop), np.where(direction == 0, x, rounded)
+        for stretch, move in self._moves():
+            x, still = self.inputs.x[stretch], move == 0
+            there = rounded_at_random(x + t * move, max(wanted, self.inputs.eps), dither)
+            there[still] = x[still]
+            yield stretch, there
+
+    def _moves(self) -> Sequence[tuple[slice, Array]]:
+        """Return how far each coordinate moves for a step of 1; both sides of x share that."""
+        place = self.seed, self.in_proportion
+        if self.recent.line != place:
+            lengths, found = np.random.default_rng((*(self.seed or ()), 0)), []
+            for start, stop, direction in self.pieces():
+                move = direction * lengths.uniform(SHORTEST * SCALE, LONGEST * SCALE, stop - start)
+                if self.factors is not None:
+                    move *= self.factors[self.inputs.numbers_of(np.arange(start, stop))]
+                found.append((slice(start, stop), move))
+            self.recent.line, self.recent.moves = place, found
+        return self.recent.moves
 
     def moved(self, t: float) -> Iterator[tuple[slice, Array]]:
         """Yield stretches of coordinates, and how far they move from -t to t, divided by 2t."""
         for (stretch, one), (_, other) in zip(self.reached(t), self.reached(-t), strict=True):
             yield stretch, (one - other) / (2 * t)
 
-    def between(self, t: float) -> Array:
-        """Return the move of all coordinates from -t to t, divided by 2t."""
-        found = np.zeros(self.inputs.size, self.inputs.dtype)
-        for stretch, move in self.moved(t):
-            found[stretch] = move
-        return found
-
-    def middle(self, t: float) -> Array:
-        """Return how far the middle of the points at t and -t is from x, for all coordinates."""
-        found = np.zeros(self.inputs.size, self.inputs.dtype)
+    def middle(self, t: float) -> Iterator[tuple[slice, Array]]:
+        """Yield stretches of coordinates, and how far the middle of both points is from x."""
         for (stretch, one), (_, other) in zip(self.reached(t), self.reached(-t), strict=True):
-            found[stretch] = (one - self.inputs.x[stretch] + (other - self.inputs.x[stretch])) / 2
-        return found
+            x = self.inputs.x[stretch]
+            yield stretch, (one - x + (other - x)) / 2
 
     def product(self, matrix: Array, t: float, first: int = 0) -> Array:
-        """Return the product of `between` with a matrix that has a row for each coordinate.
+        """Return the product of `moved` with a matrix that has a row for each coordinate.
 
         Its rows begin with the one of the coordinate ``first``.
         """
