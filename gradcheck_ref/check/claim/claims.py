@@ -400,7 +400,9 @@ class Claims:
         if missing or strange:
             self.unusable |= dict.fromkeys(missing, "structure")
             names = ", ".join(inputs.names[k] for k in missing)
-            what = [f"no gradient for {names}"] if missing else []
+            some = len(given) if isinstance(given, tuple | list) and not found else 0
+            count = f"{some} gradient{'s' * (some > 1)} for {len(missing)} inputs ({names})"
+            what = [count if some else f"no gradient for {names}"] if missing else []
             what += [f"a gradient for {', '.join(strange)}, an unknown input"] if strange else []
             must = "the same tree as the inputs"
             if inputs.forest.bare:
