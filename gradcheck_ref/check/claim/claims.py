@@ -342,8 +342,10 @@ class Claims:
             "and not from the point that it is sent? Then take it from there",
         )
         said = f"f did not change when {names} was moved, but the claimed gradient is not zero. "
-        said += f"Does f read {word} from somewhere else, {elsewhere}. If not, f is flat here "
-        said += "(a dead unit, a clipped or a rounded value), and the gradient is zero"
+        if not self.ask.reads_only_its_inputs:
+            said += f"Does f read {word} from somewhere else, {elsewhere}. If not, "
+        said += "f is flat here (a dead unit, a clipped or a rounded value), or never depends on "
+        said += f"{names} (a shift before softmax), and the gradient is zero"
         self.fault("ignores-input", names, said)
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
