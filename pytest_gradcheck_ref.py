@@ -30,6 +30,7 @@ VERSION = 1
 # checks in its report; and of the line for GitHub.
 FIXTURE, WITHOUT = pytest.StashKey["Gradcheck"](), pytest.StashKey[list[dict[str, Any]]]()
 SENT, ANNOTATED = "gradcheck_ref", "gradcheck_ref_annotation"
+WITHOUT_FIXTURE = "assertion"
 
 
 class Gradcheck:
@@ -168,10 +169,12 @@ class Tally:
         if self.checks:
             counts = self.counts
             empty = f", {counts['empty']} empty" if counts["empty"] else ""
+            failures = all(one["check"] == WITHOUT_FIXTURE for one in self.checks)
+            only = "; failures only: the fixture gradcheck counts all" if failures else ""
             terminalreporter.write_line(
                 f"gradcheck: {_counted(counts['checks'], 'check')} of "
                 f"{_counted(counts['entries'], 'entry', 'entries')}, "
-                f"{counts['fail']} wrong, {counts['unsure']} unsure{empty}"
+                f"{counts['fail']} wrong, {counts['unsure']} unsure{empty}{only}"
             )
 
 
@@ -321,7 +324,9 @@ def pytest_runtest_makereport(
     failed = list(_reports_in(call.excinfo and call.excinfo.value))
     counted = {*map(id, fixture.not_passed if fixture else ())}
     without += [
-        {"check": "assertion", "report": one.to_dict()} for one in failed if id(one) not in counted
+        {"check": WITHOUT_FIXTURE, "report": one.to_dict()}
+        for one in failed
+        if id(one) not in counted
     ]
     if failed and report.failed:
         _put_first(report, failed)

@@ -153,6 +153,12 @@ def framework_of(value: Any) -> str:
     return "torch" if "torch" in roots else "jax" if roots & {"jax", "jaxlib"} else ""
 
 
+def is_module(value: Any) -> bool:
+    """Whether a value is a ``torch.nn.Module``, without an import of torch."""
+    names = {f"{kind.__module__}.{kind.__name__}" for kind in type(value).__mro__}
+    return "torch.nn.modules.module.Module" in names
+
+
 def index_text(index: Any) -> str:
     """Write a multi-index as Python does: ``[0, 2]``, and an empty string for a 0-d array."""
     return f"[{', '.join(str(int(i)) for i in index)}]" if len(index) else ""

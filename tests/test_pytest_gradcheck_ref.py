@@ -114,6 +114,34 @@ def test_something_else():
 """
 
 
+ALONE = """
+import numpy as np
+import pytest
+from gradcheck_ref import assert_gradient
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_without(factor):
+    assert_gradient(lambda x: np.sum(np.sin(x)), np.ones(3), factor * np.cos(np.ones(3)))
+
+def test_with(gradcheck):
+    if COUNTED:
+        gradcheck.assert_gradient(lambda x: np.sum(np.sin(x)), np.ones(3), np.cos(np.ones(3)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("counted", "line"),
+    [
+        (False, "1 check of 3 entries, 1 wrong, 0 unsure; failures only: the fixture * counts all"),
+        (True, "2 checks of 6 entries, 1 wrong, 0 unsure"),
+    ],
+)
+def test_the_line_says_if_it_counts_failures_only(run, counted, line):
+    result = run(f"COUNTED = {counted}{ALONE}")
+    assert failed(result) == ["test_without[2]"]
+    result.stdout.fnmatch_lines([f"gradcheck: {line}"])
+
+
 def test_a_whole_jacobian_and_the_plain_assertions_are_counted_too(run):
     result = run(OTHERS)
     assert failed(result) == ["test_both", "test_half", "test_something_else", "test_without"]

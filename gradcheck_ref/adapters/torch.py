@@ -153,6 +153,13 @@ class TorchFunction(AtOnce):
         """Send fn to another process, which imports torch itself."""
         return TorchFunction, (self._fn, self._together, self._place)
 
+    @property
+    def notes_of_check(self) -> tuple[str, ...]:
+        """Say in a report that the parameters of a module are not checked."""
+        learns = self._module and any(one.requires_grad for one in self._module.parameters())
+        note = "the parameters of the module are constants here: check_module checks them, too"
+        return (note,) * bool(learns)
+
     def _outputs(self, arguments: Arguments) -> tuple[Returned, list[Array]]:
         with self._recording(arguments):
             _, returned = self._run(arguments)

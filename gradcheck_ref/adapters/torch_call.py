@@ -57,6 +57,9 @@ class ModuleFunction(TorchFunction):
         Whether the module has drawn a random number so far.
     """
 
+    reads_only_its_inputs = True
+    notes_of_check = ()
+
     def __init__(
         self,
         module: Any,
@@ -84,8 +87,8 @@ class ModuleFunction(TorchFunction):
         given = zip([*names, *self.keywords], [*inputs, *by_name.values()], strict=True)
         self.in_order, self.sparse = names, list[str]()
         self.dtypes: dict[str, Any] = {}  # of the tensors to differentiate, by name
-        shared = {one.dtype for one in parameters.values() if one.is_floating_point()}
-        self.of_arrays = shared.pop() if place.dtype is None and len(shared) == 1 else None
+        self.own = own = {one.dtype for one in parameters.values() if one.is_floating_point()}
+        self.of_arrays = next(iter(own)) if place.dtype is None and len(own) == 1 else None
         self.inputs = {name: self._input(one, name) for name, one in given}
         self.point = {name: one for name, (one, moves) in self.inputs.items() if moves}
         self.point |= {name: self._array(parameters[name], name) for name in self.learned}
@@ -279,6 +282,13 @@ class ModuleFunction(TorchFunction):
             yield (
                 "the module draws random numbers, like a dropout in train(): every call drew the "
                 f"same numbers, with torch.manual_seed({self.seed})"
+            )
+        used = self._place.dtype
+        if used and self.own - {used}:
+            own = " and ".join(sorted(str(one)[6:] for one in self.own))
+            yield (
+                f"computed in {str(used)[6:]}, not in the {own} of the module: dtype='own' checks "
+                "it as it is"
             )
 
 

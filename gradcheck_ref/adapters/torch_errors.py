@@ -122,4 +122,12 @@ def _of_integers(given: Mapping[str, Any]) -> str:
                 f"{name} holds {dtype}, which stays a constant of that dtype: for floating "
                 f"numbers, pass np.asarray({name}, float)"
             )
+    for name, value in given.items():
+        array = isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
+        if array and (value == np.rint(value)).all():
+            return (
+                f"{name} holds whole numbers as {value.dtype}: if they are indices, pass "
+                f"{name}.astype(int), which is a constant, and what they choose from as an input, "
+                "too, or a torch.nn.Module to check_module"
+            )
     return ""

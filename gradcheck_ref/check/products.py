@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Literal, Unpack
 
-from gradcheck_ref.arguments import as_function, framework_of
+from gradcheck_ref.arguments import as_function, framework_of, is_module
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, Options
@@ -330,5 +330,8 @@ def _attribute(
         if framework := next(filter(None, known), ""):
             hint = f"to check the derivatives of {framework}, write check_{name}(from_{framework}"
             hint += f"(f), inputs), with from gradcheck_ref.adapters import from_{framework}"
+        if name == "vjp" and is_module(f):
+            hint = "it is a torch.nn.Module: write check_module(f, inputs), with from "
+            hint += "gradcheck_ref.adapters import check_module"
         raise TypeError(f"f has no attribute {name}: {hint}, or pass {name}=")
     return product if product is None else as_function(product, name)

@@ -70,7 +70,7 @@ class Inputs(Side):
         ]
         moving = [k for k, value in enumerate(own) if _moves(value) and k not in fixed]
         if not moving:
-            raise TypeError(self._nothing_moves(values))
+            raise TypeError(self._nothing_moves(f, values))
         # An adapter may know that f makes shorter numbers of these, which NumPy lacks.
         self._lay(moving, self.names, own, getattr(f, "spacings", {}))
         self.axes = {k: order for k in moving if (order := _in_memory(values[k]))}
@@ -274,13 +274,16 @@ class Inputs(Side):
                 f"inputs holds {count}, passed to f {how}, but f does not take that: {error}{hint}"
             ) from None
 
-    def _nothing_moves(self, values: Sequence[Any]) -> str:
+    def _nothing_moves(self, f: Callable[..., Any], values: Sequence[Any]) -> str:
         each = zip(self.names, values, strict=True)
         kinds = ", ".join(f"{name} is {described(value)}" for name, value in each)
-        return (
+        said = (
             f"inputs holds nothing to differentiate ({kinds or 'it is empty'}): "
             f"pass floating point or complex arrays, e.g. {_as_numpy(values, self.forest)}"
         )
+        if any(_is_whole(value) for value in values):
+            said += ". Indices are constants: pass what they choose from as an input, too"
+        return "; ".join([said, *getattr(f, "notes_of_check", ())])
 
 
 def plain_numbers(values: Sequence[Any]) -> set[int]:
@@ -297,18 +300,29 @@ def _as_numpy(values: Sequence[Any], forest: Forest) -> str:
     A tree of such arrays is converted as a whole. Without one, the code is for an array x.
     """
     ways = {
-        ("torch", True): "{}.detach().numpy()",
-        ("jax", True): "np.asarray({})",
-        ("torch", False): "torch.utils._pytree.tree_map(lambda t: t.detach().numpy(), {})",
-        ("jax", False): "jax.tree.map(np.asarray, {})",
+        ("torch", True): "{0}.detach(){1}.numpy(){2}",
+        ("jax", True): "np.asarray({0})",
+        ("torch", False): "torch.utils._pytree.tree_map(lambda t: t.detach(){1}.numpy(), {0}){2}",
+        ("jax", False): "jax.tree.map(np.asarray, {0})",
     }
     for value, tree in zip(values, forest.tree_of, strict=True):
         if is_sparse(value):
             return f"{forest.trees[tree]}.toarray()"
         if framework := framework_of(value):
             is_leaf = isinstance(forest.forms[tree], int)
-            return ways[framework, is_leaf].format(forest.trees[tree])
+            dtype, where = str(getattr(value, "dtype", "")), str(getattr(value, "device", "cpu"))
+            how = ".cpu()" * (where != "cpu") + ".double()" * _is_whole(value)
+            after = ""
+            if dtype == "torch.bfloat16":  # NumPy has no such array
+                how += ".float()"
+                after = ", with f = from_torch(fn, dtype='bfloat16')"
+            return ways[framework, is_leaf].format(forest.trees[tree], how, after)
     return "np.asarray(x, float)"
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether a value is an array of integers, of NumPy or of a framework."""
+    return "int" in str(getattr(value, "dtype", ""))
 
 
 def same_bytes(first: Array, second: Array) -> bool:

@@ -231,8 +231,8 @@ def test_other_errors_get_no_advice_about_double():
 
 @pytest.mark.parametrize(
     "bare",
-    [product, power(3, 3), torch.sin, torch.nn.Tanh()],
-    ids=["apply", "Function", "operation", "module"],
+    [product, power(3, 3), torch.sin],
+    ids=["apply", "Function", "operation"],
 )
 def test_bare_torch_functions_are_refused_with_the_line_to_write(bare):
     line = r"write check_vjp\(from_torch\(f\), inputs\), with from gradcheck_ref\.adapters import"
@@ -257,6 +257,49 @@ def test_tensor_inputs_are_refused_with_the_line_to_write():
             check_vjp(lambda *x: x[0].sin(), inputs)
     with pytest.raises(TypeError, match=r"no attribute vjp: define f\.vjp, or pass vjp="):
         check_vjp(lambda x: x, X)
+
+
+TOKENS = torch.tensor([1, 2])
+BAGS = torch.nn.Embedding(4, 2)
+NOTHING_MOVES = {  # the function, the inputs, what is said
+    "a module": (BAGS, TOKENS, r"write check_module\(f, inputs\)"),
+    "an adapted module": (from_torch(BAGS), TOKENS, r"check_module checks them, too$"),
+    "indices": (
+        from_torch(lambda tokens: BAGS(tokens)), TOKENS,
+        r"tokens\.detach\(\)\.double\(\)\.numpy\(\)\. Indices are constants: pass what they choose",
+    ),
+    "indices of NumPy": (from_torch(BAGS), TOKENS.numpy(), "Indices are constants: .*check_module"),
+    "whole numbers": (from_torch(BAGS), TOKENS.double().numpy(), r"astype\(int\), .*check_module$"),
+    "bfloat16": (
+        from_torch(torch.sin), torch.tensor(X).bfloat16(),
+        r"x\.detach\(\)\.float\(\)\.numpy\(\), with f = from_torch\(fn, dtype='bfloat16'\)$",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "inputs", "said"), NOTHING_MOVES.values(), ids=NOTHING_MOVES)
+def test_what_cannot_be_differentiated_is_refused_with_advice(f, inputs, said):
+    with pytest.raises((TypeError, RuntimeError)) as caught:
+        check_vjp(f, inputs)
+    sentence = " ".join([str(caught.value), *getattr(caught.value, "__notes__", [])[:1]])
+    assert re.search(said, sentence)
+
+
+def test_the_advice_about_tensors_and_indices_can_be_followed():
+    short = torch.tensor(X).bfloat16()
+    f = from_torch(torch.sin, dtype="bfloat16")
+    assert check_vjp(f, short.detach().float().numpy()).verdict == "pass"
+    chosen = from_torch(lambda tokens, w: torch.nn.functional.embedding(tokens, w))
+    assert check_vjp(chosen, (TOKENS.numpy(), np.ones((4, 2)))).verdict == "pass"
+    assert check_module(BAGS, TOKENS).verdict == "pass"
+
+
+def test_a_note_says_that_the_parameters_of_an_adapted_module_are_not_checked():
+    linear = torch.nn.Linear(3, 2).double()
+    (note,) = check_vjp(from_torch(linear), np.ones(3)).notes
+    assert note == "the parameters of the module are constants here: check_module checks them, too"
+    assert not check_vjp(from_torch(linear.requires_grad_(False)), np.ones(3)).notes
+    assert not check_vjp(from_torch(torch.nn.Tanh()), np.ones(3)).notes
 
 
 def test_a_torch_function_called_with_arrays_gets_advice():

@@ -105,11 +105,57 @@ def test_a_dropout_is_not_noise_and_a_note_says_why():
     module = network(square_with(2), nn.Dropout(0.5))
     report = check_module(module, X, seed=7)
     assert report.verdict == "pass"
-    (note,) = report.notes
+    (note,) = report.notes[:-1]
     assert note.startswith("the module draws random numbers")
     assert "torch.manual_seed(7)" in note
-    assert check_module(module.eval(), X).notes == ()
+    assert check_module(module.eval(), X).notes == report.notes[-1:]
     assert check_module(network(square_with(3), nn.Dropout(0.5)), X).verdict == "fail"
+
+
+@pytest.mark.parametrize(
+    ("module", "dtype", "notes"),
+    [
+        (nn.Linear(3, 2).bfloat16(), None, ["float64, not in the bfloat16 of the module"]),
+        (nn.Linear(3, 2), None, ["float64, not in the float32 of the module"]),
+        (
+            nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2).half()),
+            None,
+            ["float64, not in the float16 and float32 of the module"],
+        ),
+        (nn.Linear(3, 2).bfloat16(), torch.float32, ["float32, not in the bfloat16"]),
+        (nn.Linear(3, 2).double(), None, []),
+        (nn.Linear(3, 2).bfloat16(), "own", []),
+        (nn.Tanh(), None, []),
+    ],
+)
+def test_a_note_says_if_a_module_was_computed_in_another_dtype(module, dtype, notes):
+    report = check_module(module, X, dtype=dtype)
+    assert report.verdict == "pass"
+    assert len(report.notes) == len(notes)
+    for note, said in zip(report.notes, notes, strict=True):
+        assert note.startswith(f"computed in {said}")
+        assert "dtype='own' checks it as it is" in note
+
+
+class AllShifted(nn.Module):
+    """A softmax of a shifted input, which is the softmax of the input."""
+
+    def __init__(self, exact):
+        super().__init__()
+        self.shift, self.exact = nn.Parameter(torch.zeros(())), exact
+
+    def forward(self, x):
+        p = torch.softmax(x + self.shift, -1)
+        return p if self.exact else p.detach() * (1 + x + self.shift - (x + self.shift).detach())
+
+
+def test_a_wrong_gradient_where_f_does_not_change_is_not_blamed_on_hidden_parameters():
+    report = check_module(AllShifted(False), X)
+    assert report.verdict == "fail"
+    (fault,) = report.faults
+    assert "Does f read" not in fault.sentence
+    assert "or never depends on shift (a shift before softmax)" in fault.sentence
+    assert check_module(AllShifted(True), X).verdict == "pass"
 
 
 def test_a_random_module_does_not_pass():

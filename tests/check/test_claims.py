@@ -107,7 +107,7 @@ FAULTS = {  # the check, the reason, what is said
     "another key": (lambda: of_w_and_b({"w": 2 * X, "b": 1.0, "v": 0}), "structure",
         ["for 'v', an unknown input", "keys 'w', 'b', not"]),
     "a short tuple": (lambda: of_w_and_b((2 * X,)), "structure",
-        ["no gradient for w, b", "a tuple of 1"]),
+        ["1 gradient for 2 inputs (w, b)", "a tuple of 2, not a tuple of 1"]),
     "nothing": (lambda: of_w_and_b(None), "structure", ["no gradient for w, b", "None"]),
     "a scalar for an array": (lambda: of_w_and_b((2.0, 1.0)), "shape",
         ["shape () for w, which has shape (3,)"]),
@@ -139,7 +139,8 @@ FAULTS = {  # the check, the reason, what is said
         lambda: check_vjp(np.multiply, (X, 2 * X), lambda a, b, u: (u * b, u * a)), "structure",
         ["vjp(x1, x2, upstream) is right"]),
     "the upstream behind, and wrong": (
-        lambda: check_vjp(np.sin, X, lambda x, u: u * np.sin(x)), "wrong", ["is not linear in"]),
+        lambda: check_vjp(np.sin, X, lambda x, u: u * np.sin(x)), "wrong",
+        ["is not linear in", "come last? vjp(x, upstream) is linear in it"]),
     "the upstream behind, without its sign": (
         lambda: check_vjp(np.sin, X, lambda x, u: np.abs(u) * np.cos(x)), "wrong", ["not linear"]),
     "squared, and only so in order": (
@@ -385,6 +386,7 @@ def test_a_product_must_be_linear(check, f, product, spoil, size):
     report = check(f, x, lambda given, x: spoil(lambda one: product(one, x), given))
     assert report.verdict == "fail"
     assert any(" is not linear in " in fault.sentence for fault in report.faults)
+    assert not any(" come last?" in fault.sentence for fault in report.faults)
 
 
 def rough(product, error):

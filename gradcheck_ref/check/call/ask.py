@@ -85,6 +85,11 @@ class Ask:
         return hasattr(self.f, "open_tree")
 
     @property
+    def reads_only_its_inputs(self) -> bool:
+        """Whether an adapter passes all that f depends on as inputs, as for a module."""
+        return getattr(self.f, "reads_only_its_inputs", False) is True
+
+    @property
     def combines(self) -> int:
         """How many outputs are in a combination; 0 if each output is judged itself."""
         if self.mix is None or np.count_nonzero(self.mix) == len(self.mix):

@@ -342,8 +342,10 @@ class Claims:
             "and not from the point that it is sent? Then take it from there",
         )
         said = f"f did not change when {names} was moved, but the claimed gradient is not zero. "
-        said += f"Does f read {word} from somewhere else, {elsewhere}. If not, f is flat here "
-        said += "(a dead unit, a clipped or a rounded value), and the gradient is zero"
+        if not self.ask.reads_only_its_inputs:
+            said += f"Does f read {word} from somewhere else, {elsewhere}. If not, "
+        said += "f is flat here (a dead unit, a clipped or a rounded value), or never depends on "
+        said += f"{names} (a shift before softmax), and the gradient is zero"
         self.fault("ignores-input", names, said)
 
     def _note_digits(self, given: np.dtype[Any], part: Part) -> None:
@@ -400,7 +402,9 @@ class Claims:
         if missing or strange:
             self.unusable |= dict.fromkeys(missing, "structure")
             names = ", ".join(inputs.names[k] for k in missing)
-            what = [f"no gradient for {names}"] if missing else []
+            some = len(given) if isinstance(given, tuple | list) and not found else 0
+            count = f"{some} gradient{'s' * (some > 1)} for {len(missing)} inputs ({names})"
+            what = [count if some else f"no gradient for {names}"] if missing else []
             what += [f"a gradient for {', '.join(strange)}, an unknown input"] if strange else []
             must = "the same tree as the inputs"
             if inputs.forest.bare:
