@@ -84,7 +84,7 @@ def reasons(
         ("budget", unsure & early),
         ("nondeterministic", unsure & noise.random),
         ("kink", unsure & facts.tied),
-        ("stairs", unsure & facts.tied & (claimed == 0)),
+        ("stairs", unsure & facts.tied & (claimed == 0) & still.any(axis=0)),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),
     ):
         reason[where] = name
