@@ -263,7 +263,7 @@ def _but_alike(report: Any) -> Iterator[str]:
 def _others(report: Any, told: list[Pair]) -> Iterator[str]:
     """Summarize the other pairs in a line."""
     kinds: dict[str, list[str]] = {}
-    for pair in report.ranked:
+    for pair in report.pairs:
         if pair not in told and pair.analytic is not None and pair.worst:
             code = int(pair.verdict[pair.worst])
             count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"
