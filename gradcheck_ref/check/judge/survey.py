@@ -98,7 +98,7 @@ def _together(question: Question) -> Findings:
         if FAIL in verdicts or verdicts == {PASS}:
             return _by_wholes(question, known, looks)
         together = Together(question)
-    agreeing, unconfirmed = list[Evidence](), None
+    agreeing, unconfirmed, cut = list[Evidence](), None, True
     if not (endless.size or question.claims.unusable):
         agreeing, unconfirmed = _rounds(together)
 
@@ -110,7 +110,7 @@ def _together(question: Question) -> Findings:
         affordable = int(question.affordable / WITNESSES_EACH)
         # A few of many are no evidence about the others.
         enough = question.demanded or unconfirmed.size <= affordable
-        rows = unconfirmed[: affordable * enough]
+        rows, cut = unconfirmed[: affordable * enough], unconfirmed.size > affordable
         on_axes = axes_of(question, rows, [together.suspects])
     else:
         on_axes, by_input, others, wrong = _where_wrong(together, endless)
@@ -120,7 +120,7 @@ def _together(question: Question) -> Findings:
     if reached < question.size and (agree or not (on_axes.ruling.verdict == FAIL).any()):
         left = question.size - len(together.suspects.lines)
         vouched = 0 if unconfirmed is None else left - unconfirmed.size
-        certificate = together.certificate(reached, vouched, question.demanded or not agree)
+        certificate = together.certificate(reached, vouched, question.demanded or not agree, cut)
     where = tuple(regions(together, on_axes, wrong))
     inputs = tuple(known.values())
     return Findings(on_axes, certificate, tuple(agreeing), by_input, others, inputs, regions=where)

@@ -74,6 +74,7 @@ def _passed(report: Any) -> Iterator[str]:
         yield f"but: {wholes.what_could_hide(report)}"
         if any(one.code == UNSURE for one in report.inputs):
             yield wholes.inputs_as_a_whole(report)
+        yield from (f"but: {said}" for said, *_ in wholes.zeros(report, PASS))
     elif certificate and certificate.vouched < certificate.entries:
         measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
