@@ -25,11 +25,16 @@ from gradcheck_ref.check.judge.survey import Findings, budget, explore, usual_co
 from gradcheck_ref.check.judge.verdicts import results_of
 from gradcheck_ref.check.judge.whole import ROUNDINGS, has_few_digits, rounded_claims
 from gradcheck_ref.check.knobs import Knobs, default_rtol
-from gradcheck_ref.check.measure.noise import Noise
+from gradcheck_ref.check.measure.noise import QUIETLY, Noise
 from gradcheck_ref.check.report.report import Report
-from gradcheck_ref.check.report.text import tidy
+from gradcheck_ref.check.report.text import short, tidy
 from gradcheck_ref.check.results import Fault, Results
 from gradcheck_ref.check.words import words
+
+# A constant is large if it is more than LARGE times what f changes by over the size of x. It
+# matters if that change is less than so many roundings of f: a slope from steps of a hundredth of x
+# needs a million for four digits.
+LARGE, VISIBLE = 100.0, 1e6
 
 
 def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) -> Report:
@@ -153,6 +158,8 @@ def _report(
     # Taken for noise in float64, its rounding hides single entries, and few mistakes are named.
     if report.verdict != "pass" and (noise.short & (noise.eps == np.finfo(np.float32).eps)).any():
         report = replace(report, notes=(_in_float32(), *report.notes))
+    if constant := _constant(noise) if report.verdict == "unsure" else "":
+        report = replace(report, notes=(constant, *report.notes))
     if auditing() and report.verdict != "fail":
         report = replace(report, planted=plant(f, findings))
     return report
@@ -166,6 +173,25 @@ def _in_float32() -> str:
     )
     said = "all values of f are float32 numbers, but the dtype of its inputs has more digits: "
     return f"{said}{dtype}. Then the check takes fewer evaluations, and names more mistakes"
+
+
+@QUIETLY
+def _constant(noise: Noise) -> str:
+    """Say that a large constant in f uses its digits up, if rounding is all of its noise."""
+    here, slopes = np.abs(noise.ask.here), np.abs(noise.pilots.slope)
+    change = slopes.max(axis=0, initial=0.0, where=np.isfinite(slopes))
+    if not change.any():
+        return ""
+    one = int(np.argmax(np.where(change > 0, here / change, 0.0)))
+    rounding = float(noise.eps[one] * here[one])
+    large = 0 < LARGE * change[one] <= here[one] and change[one] <= VISIBLE * rounding
+    if not large or noise.level[one] > rounding:
+        return ""
+    return (
+        f"f is {short(here[one], 3)}, and changes by about {short(change[one])} while x changes by "
+        f"its own size, which is {short(change[one] / rounding)} times the rounding of f. Does f "
+        "add a large constant? Leave it out: the gradient is the same"
+    )
 
 
 def _notes(ask: Ask, claims: Claims, alone: GradientAlone | None) -> Iterator[str]:

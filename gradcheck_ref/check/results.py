@@ -200,6 +200,8 @@ class Certificate:
         whole; else the reason: zero, if slopes and claims along all lines are zero except
         for rounding, as at an optimum; kink, if f has one at x along a line; budget, if the
         evaluations ran out before there were enough lines; else precision.
+    more : bool
+        Whether the evaluations ran out, so that more of them may confirm more.
     against : tuple of float, or None
         The claim along the line that contradicts the claims most, the slope there, and its error
         bar; None if the claims fit along all lines.
@@ -214,6 +216,7 @@ class Certificate:
     rtol: float
     verdict: int
     reason: str = "precision"
+    more: bool = False
     against: tuple[float, float, float] | None = None
 
 
@@ -242,6 +245,9 @@ class Whole:
         How many lines, and random combinations of the outputs, measured it; 0 if axes did.
     name, entries : str, int
         The input, and how many entries it has, for all outputs.
+    zero : bool
+        Whether claim and slopes are 0 as far as f shows. Then all fractions are those of the
+        gradient of another input: the smallest one of those that pass.
     """
 
     error: float
@@ -254,6 +260,7 @@ class Whole:
     upstreams: int = 0
     name: str = ""
     entries: int = 0
+    zero: bool = False
 
     @property
     def verdict(self) -> str:
@@ -323,6 +330,9 @@ class Results(NamedTuple):
         The claims along the dithered lines, as in `Along`.
     regions : dict
         For some inputs with wrong entries, by name: the region where these are.
+    accepted : float
+        The smallest rtol, of one digit, that would give a pass where the check is unsure; else
+        infinity.
     """
 
     pairs: tuple[Pair, ...]
@@ -332,6 +342,7 @@ class Results(NamedTuple):
     looks: Mapping[str, Any] = {}
     claims: Array | None = None
     regions: Mapping[str, Region] = {}
+    accepted: float = np.inf
 
 
 @dataclass(frozen=True)

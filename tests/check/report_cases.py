@@ -121,7 +121,10 @@ MAKE = {
         lambda W, b: of_many(W, b, 3.0), max_evaluations=30),
     "lines, a kink": lambda: many(lambda W, b: (np.cos(W), 0 * b),
         lambda W, b: float(np.sum(np.sin(W)) + np.sum(np.abs(b))), 0 * FEW),
-    "lines, six digits": lambda: many(
+    "lines, four digits": lambda: many(
+        lambda W, b: (0.05 * np.cos(W), 0 * b),
+        lambda W, b: float(f"{100 + 0.05 * np.sum(np.sin(W)):.4g}")),
+    "lines, one is zero": lambda: many(
         lambda W, b: (np.cos(W), 0 * b), lambda W, b: float(f"{100 + np.sum(np.sin(W)):.6g}")),
     "lines, outputs combined": lambda: check_vjp(
         row_sums, MANY, lambda u, W: np.outer(u * (1 - row_sums(W) ** 2), np.ones(104)), seed=7),

@@ -78,9 +78,13 @@ LINES = "together along 20 random lines"
          ["UNSURE  5 of 10405 entries are at a kink or jump of f", "seen: at b[0] the slopes go "
           "from -1 to 1", "also: 20 random lines do not decide about 10389 entries, because f has "
           "a kink or a jump at this point", "try: check at another point, such as one without"]),
-        ("lines, six digits",
-         ["try: let f return all digits (its values have 6), or use a larger max_evaluations=",
-          "as a whole: right is W to"]),
+        ("lines, four digits",
+         ["try: let f return all digits (its values have 4) also: the gradient of b is zero within",
+          'so it has no relative error try: constant=("b",), or compute f in float64',
+          "as a whole: right is W to 6 %; unsure is b, which is zero within"]),
+        ("lines, one is zero",
+         ["PASS  W, b: right as a whole", "but: the gradient of b is zero within", "of that of "
+          "another input, the smallest that is right, so it has no relative error"]),
         ("lines, one is wrong",
          ["FAIL  W: 1 of 2 measured entries differs; worst at [5, 0]: analytic 9.000",
           "the others: 20 random lines confirm 10403 of 10403 entries to rtol=1e-6",

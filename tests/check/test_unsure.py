@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "kinds.md"
 SECTIONS = re.findall(r"^\| `(.+)`{ #unsure-", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 # A report for each reason; most have its name.
-REASONS = {section: section for section in SECTIONS} | {"precision": "lines, six digits"}
+REASONS = {section: section for section in SECTIONS} | {"precision": "lines, four digits"}
 
 
 def test_the_page_explains_each_reason():
@@ -181,3 +181,60 @@ def test_flat_steps_that_rounding_explains_are_no_staircase():
     report = check_vjp(cdf, np.linspace(7.0, 8.0, 5), vjp)
     assert report.verdict == "unsure"
     assert set(report.pairs[0].reason.ravel()) <= {"noise", "zero", "ok", "flat"}
+
+
+# --- advice that helps ------------------------------------------------------------------------
+
+
+def dead_layer(seed):
+    """Check a layer of ReLUs whose weights are all 0: all of them are at their kinks."""
+    rng = np.random.default_rng(seed)
+    rows, y, w = rng.normal(size=(8, 3)), rng.normal(size=8), rng.normal(size=4)
+
+    def loss(W, b):
+        return np.mean((np.maximum(rows @ W + b, 0) @ w - y) ** 2)
+
+    def gradient(W, b):
+        z = rows @ W + b
+        off = np.outer(2 * (np.maximum(z, 0) @ w - y) / 8, w) * (z > 0)
+        return rows.T @ off, off.sum(axis=0)
+
+    return loss, gradient, (np.zeros((3, 4)), np.zeros(4))
+
+
+@pytest.mark.parametrize("seed", [2, 6])  # the claims for entries that are tied are 0
+def test_a_dead_layer_is_no_staircase_and_the_advice_moves_all_of_it(seed):
+    loss, gradient, point = dead_layer(seed)
+    text = words(check_gradient(loss, point, gradient).text(100))
+    assert "at a kink" in text
+    assert "staircase" not in text
+    assert "move all of W and b by random numbers" in text
+    moved = [one + np.random.default_rng(seed).normal(size=one.shape) for one in point]
+    assert check_gradient(loss, moved, gradient)
+
+
+@pytest.mark.parametrize(("constant", "named"), [(0, False), (1e4, True)])
+def test_a_large_constant_in_float32_is_named(constant, named):
+    f = lambda x: np.float32(constant) + np.sum(np.sin(x.astype(np.float32)))  # noqa: E731
+    text = words(check_gradient(f, np.array([0.3, -0.2, 1.1]), lambda x: np.cos(x) + 1e-4).text())
+    assert ("Does f add a large constant?" in text) == named
+
+
+@pytest.mark.parametrize("constant", [1e2, 1e4])
+def test_a_tolerance_is_recommended_only_if_it_gives_a_pass(constant):
+    rng = np.random.default_rng(3)
+    rows, y = rng.normal(size=(2, 8, 3))
+    w = rng.normal(size=3)
+
+    def loss(w):
+        off = np.tanh(rows.astype(np.float32) @ w.astype(np.float32)) - y[:, 0].astype(np.float32)
+        return np.float32(constant) + np.mean(off**2)
+
+    def gradient(w):
+        h = np.tanh(rows @ w)
+        return rows.T @ (2 * (h - y[:, 0]) * (1 - h**2) / 8)
+
+    report = check_gradient(loss, w, gradient)
+    said = re.search(r"accept this precision with rtol=([\d.e-]+)", words(report.text()))
+    for rtol in (0.01, 0.03, 0.09) if said is None else (float(said[1]),):
+        assert bool(check_gradient(loss, w, gradient, rtol=rtol)) == (said is not None)

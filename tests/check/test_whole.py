@@ -184,3 +184,82 @@ def test_what_is_proved_holds_for_any_error(error, lines):
     size = np.linalg.norm(error) * (13 / 12) ** 0.5
     assert np.mean(factor * largest < size * 0.5) <= CHANCE
     assert proof(5) == np.inf
+
+
+# --- inputs without effect --------------------------------------------------------------------
+
+
+def shifted(spoil=lambda name, gradient: gradient, unit=1.0, **knobs):
+    """Check a classifier in float32, in which s shifts all scores of a row, so it has no effect."""
+    rng = np.random.default_rng(0)
+    rows, right = rng.normal(size=(8, 40)).astype(np.float32), np.eye(5)[rng.integers(5, size=8)]
+    W = (rng.normal(size=(40, 5)) * unit / 6).astype(np.float32)
+    point = {"W": W, "c": rng.normal(size=5).astype(np.float32)}
+    point["s"] = rng.normal(size=8).astype(np.float32)
+
+    def p(W, c, s):
+        scores = rows @ (W / np.float32(unit)) + c + s[:, None]
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    def loss(W, c, s):
+        logs = np.log((p(W, c, s) * right).sum(axis=1))
+        return np.float32(300) - np.float32(np.mean(logs))
+
+    def gradient(W, c, s):
+        off = ((p(W, c, s) - right) / 8).astype(np.float32)
+        found = {"W": rows.T @ off / np.float32(unit), "c": off.sum(axis=0), "s": off.sum(axis=1)}
+        return {name: spoil(name, one) for name, one in found.items()}
+
+    return check_gradient(loss, point, gradient, **knobs)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-6])
+def test_a_claim_of_zero_passes_beside_inputs_that_are_right(unit):
+    report = shifted(unit=unit)
+    assert (report.verdict, report.by_whole) == ("pass", True)
+    zero = report.inputs[2]
+    assert (zero.name, zero.zero, zero.verdict) == ("s", True, "pass")
+    assert "but: the gradient of s is zero within" in report.text(200)
+
+
+SPOILT = {
+    "forgotten": ("c", lambda g: 0 * g, "fail"),
+    "the larger one is forgotten": ("W", lambda g: 0 * g, "fail"),
+    "a claim without an effect": ("s", lambda g: g + np.float32(0.05), "fail"),
+    "a smaller one": ("s", lambda g: g + np.float32(1e-5), "unsure"),
+}
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6, 1e-6])
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_a_wrong_gradient_does_not_pass_beside_others(spoilt, unit):
+    wrong, spoil, verdict = SPOILT[spoilt]
+    report = shifted(lambda name, g: spoil(g) if name == wrong else g, unit)
+    assert report.verdict == verdict
+    assert not next(one for one in report.inputs if one.name == wrong).zero
+
+
+def test_in_float64_the_report_says_from_where_on_a_deep_network_is_right():
+    rng = np.random.default_rng(0)
+    x, layers = rng.normal(size=(5, 12)), range(12)
+    weights = {f"W{k}": rng.normal(size=(12, 12)) / 12**0.5 for k in layers}
+
+    def forward(weights):
+        values = [x]
+        for k in layers:
+            values.append(np.tanh(values[-1] @ weights[f"W{k}"]))
+        return values
+
+    def gradient(**weights):
+        values, found = forward(weights), {}
+        off = 2 * values[-1] / values[-1].size
+        for k in reversed(layers):
+            off = off * (1 - values[k + 1] ** (1 if k == 5 else 2))  # the square is forgotten once
+            found[f"W{k}"] = values[k].T @ off
+            off = off @ weights[f"W{k}"].T
+        return found
+
+    report = check_gradient(lambda **w: np.mean(forward(w)[-1] ** 2), weights, gradient)
+    assert [one.verdict for one in report.inputs] == ["fail"] * 6 + ["pass"] * 6
+    assert "is right from W6 on, and wrong from W5 on towards the input" in report.text(200)

@@ -208,6 +208,8 @@ class Chords:
         if self.larger and self.least > 0:
             last = self._last(self.larger)
             wanted = range(last - FEWEST_RUNGS, last + 1)
+        elif self.larger and self.question.claims.matrix is not None:
+            wanted = range(LONGEST, RUNGS.stop)  # a claim of 0 says nothing of the slope
         rungs = [k for k in wanted if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
         while rungs and rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
             one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])

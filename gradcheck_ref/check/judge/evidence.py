@@ -31,12 +31,12 @@ Least = Callable[["Evidence", Array, Array], Array]
 
 def axes(question: Question, rows: Array) -> "Evidence":
     """Return the axes of some coordinates, with their claims."""
-
-    def by_scale(axes: Evidence, slopes: Array, bars: Array) -> Array:
-        return least(question, axes.rows, slopes, bars, axes.claimed)
-
     lines = [Line(question.ask.inputs, i, i + 1) for i in rows.tolist()]
-    return along(question, lines, question.claimed_at(rows), by_scale, question.rtol)
+    return along(question, lines, question.claimed_at(rows), _by_scale, question.rtol)
+
+
+def _by_scale(axes: "Evidence", slopes: Array, bars: Array) -> Array:
+    return least(axes.question, axes.rows, slopes, bars, axes.claimed)
 
 
 def whole_entries(question: Question, rows: Array) -> Array:
@@ -168,6 +168,12 @@ class Evidence:
             claimed=np.concatenate([one.claimed for one in every])[order],
             starved=np.concatenate([one.starved for one in every])[order],
         )
+
+    def asked_with(self, rtol: float) -> "Evidence":
+        """Return what the same values on axes say where the caller gives this tolerance."""
+        question, facts = replace(self.question, rtol=rtol, demanded=True), self.facts
+        facts = facts._replace(whole=False, moves=False)
+        return replace(self, question=question, rtol=rtol, facts=facts)
 
     # --- asking -----------------------------------------------------------------------------------
 

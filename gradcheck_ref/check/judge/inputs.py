@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradcheck_ref.arguments import Array
+from gradcheck_ref.check.judge.chords import MANY
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.looks import proof, quantiles
 from gradcheck_ref.check.judge.question import Question
@@ -80,7 +81,8 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
             for number, one in known.items()
             if few or one.code == UNSURE or _is_vague(_lines_over(findings, parts[number]))
         ]
-        judged, seen = judge_inputs(question, open_)
+        right = [number for number, one in known.items() if one.code == PASS]
+        judged, seen = judge_inputs(question, open_, right)
         where = findings.regions or tuple(zero_regions(question, seen))
         findings = findings._replace(looks=seen, regions=where)
         for number, one in judged.items():
@@ -112,8 +114,13 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
         if known[number].code == FAIL:  # at a kink, f has no gradient that could be wrong
             known[number] = replace(known[number], code=UNSURE)
     passes, others = np.array([one.code == PASS for one in known.values()]), findings.certificate
-    if others and others.verdict == UNSURE and passes.all():
-        findings = findings._replace(certificate=replace(others, verdict=PASS, reason="whole"))
+    if others and others.verdict == UNSURE:
+        # Where f has few digits, only an input that was not measured is served by evaluations.
+        more = any(one.code == UNSURE and one.lines < MANY for one in known.values())
+        others = replace(others, more=more)
+        if passes.all():
+            others = replace(others, verdict=PASS, reason="whole")
+        findings = findings._replace(certificate=others)
     hides = np.isin(reasons, HIDES_IN_STAIRS if few else HIDES)
     hidden = passes[rows][:, None] & hides & undecided
     # Rounding makes f stand still near x, but not along lines over the whole input.

@@ -85,7 +85,7 @@ def reasons(
         ("nondeterministic", unsure & noise.random),
         ("stairs", unsure & facts.followed),
         ("kink", unsure & facts.tied),
-        ("stairs", unsure & facts.tied & (claimed == 0)),
+        ("stairs", unsure & facts.tied & (claimed == 0) & still.any(axis=0)),
         ("nonfinite", unsure & np.isnan(noise.ask.here)),
     ):
         reason[where] = name

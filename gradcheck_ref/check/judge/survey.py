@@ -98,7 +98,7 @@ def _together(question: Question) -> Findings:
         if FAIL in verdicts or verdicts == {PASS}:
             return _by_wholes(question, known, looks)
         together = Together(question)
-    agreeing, unconfirmed = list[Evidence](), None
+    agreeing, unconfirmed, cut = list[Evidence](), None, True
     if not (endless.size or question.claims.unusable):
         agreeing, unconfirmed = _rounds(together)
 
@@ -110,7 +110,7 @@ def _together(question: Question) -> Findings:
         affordable = int(question.affordable / WITNESSES_EACH)
         # A few of many are no evidence about the others.
         enough = question.demanded or unconfirmed.size <= affordable
-        rows = unconfirmed[: affordable * enough]
+        rows, cut = unconfirmed[: affordable * enough], unconfirmed.size > affordable
         on_axes = axes_of(question, rows, [together.suspects])
     else:
         on_axes, by_input, others, wrong = _where_wrong(together, endless)
@@ -120,7 +120,7 @@ def _together(question: Question) -> Findings:
     if reached < question.size and (agree or not (on_axes.ruling.verdict == FAIL).any()):
         left = question.size - len(together.suspects.lines)
         vouched = 0 if unconfirmed is None else left - unconfirmed.size
-        certificate = together.certificate(reached, vouched, question.demanded or not agree)
+        certificate = together.certificate(reached, vouched, question.demanded or not agree, cut)
     where = tuple(regions(together, on_axes, wrong))
     inputs = tuple(known.values())
     return Findings(on_axes, certificate, tuple(agreeing), by_input, others, inputs, regions=where)
@@ -174,7 +174,10 @@ def _where_wrong(
     if by_input and not refused and question.affordable >= LINES:
         found = halve(together, by_input if wrong else together.evidence)
         suspects = axes_of(question, np.setdiff1d(found, examples.rows), [suspects])
-    on_axes = settled(examples).joined([suspects])
+    # A few lines over the inputs that are right show that they are.
+    right = 0 < len(wrong) < len([part for part in question.ask.inputs.parts.values() if part.size])
+    with question.ask.budget.kept(EACH * EXAMPLES * right):
+        on_axes = settled(examples).joined([suspects])
     if by_input is None:
         return on_axes, None, None, wrong
     by_input = _more_lines(together, by_input, wrong)
@@ -256,10 +259,10 @@ def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:
     question = together.question
     parts = question.ask.inputs.parts.values()
     rest = [np.arange(p.start, p.start + p.size) for p in parts if p not in wrong]
-    if not rest or question.affordable < LINES:
+    if not rest or question.affordable < FEWEST_LINES:
         return None
     together.narrow(np.concatenate(rest))
-    for count in (1, LINES):
+    for count in (1, min(LINES, question.affordable)):
         together.measure(count)
     return None if refused_by(together.evidence).any() else together.evidence
 

@@ -206,7 +206,7 @@ class Together:
         return np.concatenate(found)[:most]
 
     @QUIETLY
-    def certificate(self, alone: int, vouched: int, demanded: bool) -> Certificate:
+    def certificate(self, alone: int, vouched: int, demanded: bool, cut: bool) -> Certificate:
         """Return what was proved about the coordinates without an axis of their own.
 
         Parameters
@@ -216,6 +216,8 @@ class Together:
             confirmed.
         demanded : bool
             Whether the caller gave a tolerance: then every entry must be confirmed to it.
+        cut : bool
+            Whether the evaluations are too few for axes of the others.
         """
         question, best = self.question, self.evidence.best
         outputs, lines = question.ask.outputs.size, len(self.evidence.lines)
@@ -252,6 +254,7 @@ class Together:
             rtol=float(np.nanmax(reached / self.target, initial=0.0)) * question.rtol,
             verdict=PASS if passes else UNSURE,
             reason=next(name for name, applies in reasons if applies),
+            more=bool(cut or lines < LINES),
             against=against,
         )
 

@@ -1,5 +1,6 @@
 """The results: what was found about each input and output, as data."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,10 @@ from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.jumps import jump_near, stair_at
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
+from gradcheck_ref.check.knobs import WIDEST
 from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, Along, Given, Pair, Results
+from gradcheck_ref.check.measure.noise import QUIETLY
+from gradcheck_ref.check.results import FAIL, FAIL_BARS, PASS, UNSURE, Along, Given, Pair, Results
 from gradcheck_ref.structure.parts import Part
 
 
@@ -40,7 +43,28 @@ def results_of(question: Question, findings: Findings) -> Results:
         looks={parts[number].name: looks for number, looks in findings.looks.items()},
         claims=question.claims.matrix,
         regions={region.input.name: region for region in findings.regions},
+        accepted=_accepted(question, findings),
     )
+
+
+def _accepted(question: Question, findings: Findings) -> float:
+    """Return the smallest rtol of one digit with which the same evidence gives a pass."""
+    evidence, others = findings.on_axes, findings.certificate
+    unsure = [UNSURE in evidence.ruling.verdict, others is not None and others.verdict == UNSURE]
+    if not any(unsure) or not question.rtol or (others and others.against):
+        return math.inf
+    least = max(question.rtol, others.rtol if others and others.entries else 0.0)
+    digits = (digit * 10.0**power for power in range(-15, 0) for digit in range(1, 10))
+    wide = (rtol for rtol in digits if least < rtol < WIDEST)
+    return next((rtol for rtol in wide if _passes(evidence.asked_with(rtol))), math.inf)
+
+
+@QUIETLY
+def _passes(evidence: Evidence) -> bool:
+    """Whether all claims pass; where noise is loud, before a shorter step is tried that refuses."""
+    off = np.abs(evidence.residual) + evidence.best.bar
+    noisy = (evidence.reasons == "noise") & (off <= evidence.ruling.allowed)
+    return bool(((evidence.ruling.verdict == PASS) | noisy).all())
 
 
 def _along(question: Question, evidence: Evidence | None) -> Iterator[tuple[str, Along]]:

@@ -27,6 +27,7 @@ from gradcheck_ref.check.judge.looks import Looks, Square, Z, quantiles
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.steps import SMOOTH
+from gradcheck_ref.check.judge.tolerance import ROUNDING_LEFT
 from gradcheck_ref.check.knobs import default_rtol
 from gradcheck_ref.check.measure.ladder import rung_at, steps_at
 from gradcheck_ref.check.measure.noise import QUIETLY
@@ -78,6 +79,9 @@ STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 # Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
 # one residual, squared.
 ALIKE = 2.0
+
+# The square of half a spacing on both sides of x, over that of `Chords._floor`.
+STILL = 6.0
 
 # f has a kink at x if that explains such a part of the square of an error.
 KINKED = 1 / 10
@@ -291,6 +295,39 @@ class Group(Chords):
             found.append(each)
         return worst(found)
 
+    @QUIETLY
+    def beside(self, claim: Array, other: Array) -> Whole | None:
+        """Judge a claim of 0 by the gradient of another input: an error of 0 is no share of itself.
+
+        None if f shows a slope, or if the claim is more than what rounding leaves of the other one.
+
+        Parameters
+        ----------
+        claim, other : ndarray, shape (columns,)
+            The effects of the claim, and of a gradient that f confirms.
+        """
+        if not self.lines:
+            return None
+        seen, found = self.seen(len(self.lines)), list[Whole]()
+        low, _ = seen.quantiles
+        for one in (seen.square(columns) for columns in seen.groups):
+            size = float(np.mean((other * self.weight)[one.columns] ** 2))
+            most = self._largest(one._replace(size=size))
+            left = min(ROUNDING_LEFT * self.question.precision, most) ** 2
+            zero = float(np.mean((claim * self.weight)[one.columns] ** 2)) <= left * size
+            if not (size > 0 and zero and max(one.error, one.slopes) <= one.doubt()):
+                return None
+            # Half a spacing of f on both sides of x may hide a slope along all lines.
+            still = STILL * float(np.mean(seen.floor[one.columns]))
+            limit = max(one.limit(low), still / low)
+            error = max(one.error, 0.0)
+            squares = error, error + one.spread, limit, one.proved
+            lengths = [math.sqrt(square) for square in squares]
+            code = PASS if limit <= most**2 * size else UNSURE
+            drawn = {"lines": len(seen.lines), "upstreams": seen.upstreams, "zero": True}
+            found.append(whole_of(lengths, math.sqrt(size), allowed=most, code=code, **drawn))
+        return worst(found)
+
 
 def whole_of(lengths: Sequence[float], size: float, **others: Any) -> Whole:
     """Return a result from lengths, for a gradient of this length.
@@ -374,13 +411,16 @@ def effects_of(question: Question) -> Array | None:
 
 
 def judge_inputs(
-    question: Question, numbers: Sequence[int]
+    question: Question, numbers: Sequence[int], right: Sequence[int] = ()
 ) -> tuple[dict[int, Whole], dict[int, Looks]]:
     """Judge the gradient of some inputs, each as a whole, in groups with similar effects.
 
     In a group, a small input hides beside large ones. So inputs that pass are taken out, and the
-    rest is measured again, alone or in halves: by effect, or in their order if some are wrong.
-    Returns the results, and the lines over each wrong input, by number.
+    rest is measured again, alone or in halves: by effect, or in their order if some are wrong. A
+    claim of 0 that f does not contradict is judged beside the smallest of the others that pass.
+
+    Returns the results, and the lines over each wrong input, by number; other inputs are known to
+    be ``right``.
     """
     inputs, effects = question.ask.inputs, effects_of(question)
     parts = [*inputs.parts.values()]
@@ -391,7 +431,8 @@ def judge_inputs(
         todo = [order]
     smallest_last = (-sizes).tolist()
     larger: Group | None = None
-    found, seen, budget = dict[int, Whole](), dict[int, Looks](), question.ask.budget
+    alone, found, seen = dict[int, Group](), dict[int, Whole](), dict[int, Looks]()
+    budget = question.ask.budget
     with budget.apart(MOST + EACH_PASS * len(order)):
         while todo:
             group = todo.pop()
@@ -414,12 +455,20 @@ def judge_inputs(
                     seen[number] = together.seen(len(together.lines))
                 elif one.code == UNSURE and several:  # the error is that of all together
                     found[number] = replace(found[number], error=math.nan, spread=math.nan, lines=0)
+                elif one.code == UNSURE:
+                    alone[number] = together
             rest = [number for number in group if number not in found or found[number].lines == 0]
             if rest and several:
                 # Before a wrong step of a backward pass all inputs are wrong, and right after it.
                 rest.sort(key=smallest_last.__getitem__ if results else None)
                 middle = (len(rest) + 1) // 2 if len(rest) == len(group) else len(rest)
                 todo += filter(None, (rest[middle:], rest[:middle]))
+    passing = [number for number, one in found.items() if one.code == PASS] + [*right]
+    if effects is not None and passing:
+        smallest = effects[min(passing, key=lambda number: float(effects[number].sum()))]
+        for number, measured in alone.items():
+            if beside := measured.beside(effects[number], smallest):
+                found[number] = replace(beside, **named(question, parts[number]))
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
     return dict(sorted(found.items())), seen

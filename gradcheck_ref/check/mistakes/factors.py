@@ -13,6 +13,9 @@ BY_CHANCE = 0.03
 # A claim with two right digits has the right structure: a digit, a small term or noise is wrong.
 NEARLY = 1e-2
 
+# A number is surely off by less than so many of its likely errors: the bars of a refusal.
+SURELY = 3.0
+
 # A whole number up to this, or its reciprocal, may be a number of rows in data that f holds. Most
 # batches are smaller, and among larger numbers powers of ten are units.
 MOST_ROWS = 1000
@@ -96,7 +99,11 @@ def lengths_of(parts: Sequence[Any]) -> dict[int, str]:
 
 
 def plain(number: Any, unsure: float) -> str:
-    """Write a number with 4 digits: more if it is near 1, but only digits that are certain."""
+    """Write a number with 4 digits: more if it is near 1, but only as many as are known.
+
+    It is surely off by less than ``unsure``, and likely by less than a third of that: the unit of
+    the last digit is at least as long.
+    """
     number = complex(number)
     if abs(number.imag) > max(unsure, 1e-12 * abs(number)):  # more than the rounding of a product
         imaginary = plain(abs(number.imag), unsure)
@@ -104,11 +111,12 @@ def plain(number: Any, unsure: float) -> str:
     size = abs(number.real)
     if size <= unsure:
         return "0"
-    certain = math.floor(-math.log10(max(unsure / size, 1e-12)))
+    last = math.ceil(math.log10(max(unsure / SURELY, 1e-12 * size)))
+    known = math.floor(math.log10(size)) - last + 1
     wanted = 4  # enough to recognize pi, or the square root of 3
     if 0 < abs(size - 1) < 0.1:
         wanted = max(wanted, 2 - math.floor(math.log10(abs(size - 1))))
-    return f"{number.real:.{max(1, min(certain, wanted))}g}"
+    return f"{number.real:.{max(1, min(known, wanted))}g}"
 
 
 def rough(errors: Any, scale: float) -> str:

@@ -74,6 +74,7 @@ def _passed(report: Any) -> Iterator[str]:
         yield f"but: {wholes.what_could_hide(report)}"
         if any(one.code == UNSURE for one in report.inputs):
             yield wholes.inputs_as_a_whole(report)
+        yield from (f"but: {said}" for said, *_ in wholes.zeros(report, PASS))
     elif certificate and certificate.vouched < certificate.entries:
         measures = filter(None, by_lines(report, certificate)[:2])
         yield f"but: {'. The pass uses another measure: '.join(measures)}"
@@ -257,7 +258,7 @@ def _but_alike(report: Any) -> Iterator[str]:
 def _others(report: Any, told: list[Pair]) -> Iterator[str]:
     """Summarize the other pairs in a line."""
     kinds: dict[str, list[str]] = {}
-    for pair in report.ranked:
+    for pair in report.pairs:
         if pair not in told and pair.analytic is not None and pair.worst:
             code = int(pair.verdict[pair.worst])
             count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradcheck_ref.check.measure.ladder import DOWN, UP, WIDE
+from gradcheck_ref.check.report import wholes
 from gradcheck_ref.check.report.table import numbers_of, worst_of
 from gradcheck_ref.check.report.text import entries_that, random_lines, short, tidy, with_rtol
-from gradcheck_ref.check.report.wholes import inputs_as_a_whole
 from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
@@ -26,25 +26,30 @@ def undecided(report: Any) -> Iterator[str]:
     said = [_said(report, *group) for group in groups.items()]
     if report.certificate and report.certificate.verdict == UNSURE:
         said.append(by_lines(report, report.certificate))
+    said += wholes.zeros(report, UNSURE)
     if not report.compared:
         nothing = "nothing was compared: the inputs, or the outputs of f, have no entries"
         said.append((nothing, "", "give inputs and outputs that have at least one entry"))
     for number, (sentence, evidence, advice) in enumerate(said):
         yield f"{'also: ' if number else ''}{sentence}"
         yield from [f"seen: {evidence}"] * bool(evidence)
-        yield f"try: {advice}"
+        yield from [f"try: {advice}"] * bool(advice)
     if report.certificate and any(math.isfinite(one.limit) for one in report.inputs):
-        yield inputs_as_a_whole(report)
+        yield wholes.inputs_as_a_whole(report)
 
 
 def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     """Say what random lines show about the entries without an axis, and how to learn more."""
-    lines, more = random_lines(certificate), f"use a larger {setting('max_evaluations')}"
+    lines = random_lines(certificate)
+    more = f"use a larger {setting('max_evaluations')}, or check fewer inputs at once"
+    if not certificate.more:
+        more = "compute f, or at least its last step, such as a loss, in more digits"
     if certificate.reason == "kink":
         said = f"{lines} do not decide about {certificate.entries} entries, because f has a kink "
         said += "or a jump at this point, for example where entries are zero or tied"
         seen = certificate.against and f"at worst {numbers_of(*certificate.against)}"
-        return said, seen or "", f"check at another point, such as one without ties, or {more}"
+        point, otherwise = "check at another point, such as one without ties", f", or {more}"
+        return said, seen or "", point + otherwise * certificate.more
     if certificate.against:
         said = f"taken together, the claims for {certificate.entries} entries disagree with f "
         said += f"along {lines}, but the check did not find which of them are wrong"
@@ -66,19 +71,21 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         evidence = f"no entry is off by more than {short(certificate.within)} of a typical entry, "
         evidence += "but a small entry may be off by a larger share of itself"
     if report.digits:
-        more = f"let f return all digits (its values have {report.digits}), or {more}"
-    return said, evidence, f"{more}, or check fewer inputs at once{_accept(certificate.rtol)}"
+        all_digits = f"let f return all digits (its values have {report.digits})"
+        more = f"{all_digits}, or {more}" if certificate.more else all_digits
+    return said, evidence, more + _accept(report)
 
 
-def _accept(rtol: float) -> str:
-    wider = with_rtol(rtol)
+def _accept(report: Any) -> str:
+    """Advise a tolerance if the rule would pass everything with it."""
+    wider = with_rtol(report.results.accepted)
     return f"; or accept this precision with {wider}" if wider else ""
 
 
 def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str, str]:
     """Describe the entries with one reason, with the worst as the example."""
     entry = report.entry(*group[0])
-    sentence, advice = _words_for(report, reason, *group[0])
+    sentence, advice = _words_for(report, reason, group)
     evidence = ""
     if math.isinf(entry.analytic) and reason in ("kink", "domain-edge"):
         evidence = f"nothing contradicts {short(entry.analytic)} at {entry.name}, but the slopes "
@@ -88,15 +95,15 @@ def _said(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple
     elif reason not in ("step-underflow", "isolated", "nonfinite") and math.isfinite(entry.bar):
         evidence = f"at {entry.name} {_evidence(entry, reason)}"
     count = entries_that(len(group), report.compared, "is", "are")
-    reasons = {str(pair.reason[row, column]) for pair, row, column in group}
-    return f"{count} {sentence}", evidence, advice + _accept(report.rtol_for(reasons))
+    return f"{count} {sentence}", evidence, advice + _accept(report)
 
 
-def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> tuple[str, str]:
-    """Say what a reason means for an entry, and what to try.
+def _words_for(report: Any, reason: str, group: list[tuple[Pair, int, int]]) -> tuple[str, str]:
+    """Say what a reason means for some entries, with the first as example, and what to try.
 
     Besides the reasons of the judge there is ``rounded``, for values of f with few digits.
     """
+    pair, row, column = group[0]
     x, name = tidy(f"{pair.given.x[row]:.6g}"), pair.input.entry(int(pair.rows[row]))
     output = "f" if report.scalar else pair.output.entry(int(pair.columns[column]))
     in_steps = "If f is meant to change in steps, such as a floor, a count, a quantized or a "
@@ -106,6 +113,12 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     on_surface += "Then check it as a function of free coordinates, or along a curve c on the "
     on_surface += "surface: t -> f(c(t)) at t = 0, whose derivative is the claim times that of c"
     whole_number = f"is {name} a whole number? Then it has no derivative: pass it as an int"
+    # Where several entries are at kinks, one of them alone does not leave the others.
+    moves = f"{name} away from {x}"
+    if len({(one.input.name, at) for one, at, _ in group}) > 1:
+        there = {one.input.name for one, *_ in group}
+        inputs = dict.fromkeys(one.input.name for one in report.pairs if one.input.name in there)
+        moves = f"all of {' and '.join(inputs)} by random numbers"
     meaning = {
         "rounded": f"hidden by rounding: no value of f has more than {report.digits} digits",
         "kink": "at a kink or jump of f, or where f is vertical or bends too sharply to measure",
@@ -125,8 +138,8 @@ def _words_for(report: Any, reason: str, pair: Pair, row: int, column: int) -> t
     advice = {
         "rounded": f"let f return all its digits: write %.17g, not %g or %f. {in_steps}",
         "kink": (
-            f"to check the formula, move {name} away from {x}. If f has no kink there, look for "
-            "rounding or float32, and pass labels as integers"
+            f"to check the formula, move {moves}. If f has no kink there, look for rounding or "
+            "float32, and pass labels as integers"
         ),
         "stairs": f"{in_float64}. {in_steps}",
         "budget": f"{_more_evaluations(report)}, or check fewer inputs at once",

@@ -6,6 +6,7 @@ from typing import Any
 
 from gradcheck_ref.check.report.text import listed, short
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
+from gradcheck_ref.check.words import setting
 
 # The order of the inputs tells where a mistake begins if there are so many wrong ones, and right
 # ones.
@@ -23,7 +24,18 @@ def worst_whole(report: Any) -> Whole:
 
 
 def _passing(report: Any) -> list[Whole]:
-    return [one for one in report.inputs if one.code == PASS]
+    return [one for one in report.inputs if one.code == PASS and not one.zero]
+
+
+def zeros(report: Any, code: int) -> Iterator[tuple[str, str, str]]:
+    """Say which gradients are 0 as far as f shows, how far that is, and what to do about it."""
+    found = [one for one in report.inputs if one.zero and one.code == code]
+    if found:
+        most, names = max(one.limit for one in found), [one.name for one in found]
+        said = f"the gradient of {listed(names)} is zero within {as_share(most)} of that of "
+        said += "another input, the smallest that is right, so it has no relative error"
+        quoted = ", ".join(f'"{name}"' for name in names) + "," * (len(names) == 1)
+        yield said, "", f"{setting('constant', f'({quoted})')}, or compute f in float64"
 
 
 def what_could_hide(report: Any) -> str:
@@ -52,7 +64,7 @@ def _most(one: Whole) -> int:
 def in_the_table(report: Any) -> Iterator[str]:
     """Yield the numbers of each input that lines have measured as a whole."""
     for one in report.inputs:
-        if one.lines and math.isfinite(one.error):
+        if one.lines and math.isfinite(one.error) and not one.zero:
             said = f"{one.name} as a whole: off by {as_share(one.error)} +- "
             said += f"{as_share(one.spread)}, "
             if one.code != FAIL:
@@ -77,6 +89,8 @@ def inputs_as_a_whole(report: Any) -> str:
         off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else " is wrong"
         within = f" (within {as_share(one.limit)})" if one.limit < 1 else ""
         more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: within}
+        if one.zero:
+            more = dict.fromkeys(names, f", which is zero within {as_share(one.limit)}")
         if one.code != UNSURE or one.name not in endless:
             names[one.code].append(one.name + more[one.code])
     heads = {FAIL: "", PASS: "right {} ", UNSURE: "unsure {} "}
