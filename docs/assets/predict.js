@@ -4,14 +4,17 @@
 // In Markdown, and without scripts, it is a question and a folded answer (exercises/new_exercise.md).
 // Options are a list; a number is marked between data-from and data-to; else the reader writes. The first
 // words in bold of the answer are the truth. A list at its end has a reply to each wrong option, "option: why",
-// and a hint for who does not know. With data-folds, what follows the question is folded until it is answered.
+// and a hint for who does not know. With data-folds, the next part is folded until the question is answered.
 
 "use strict";
 
 (() => {
   const { element } = running;
   const OPEN = say("I do not know");
-  const FOLDED = "What follows is folded until you have answered.";
+  const FOLDED = {
+    "": say("The next part of this page is folded until you have answered."),
+    end: say("The rest of this page is folded until you have answered."),
+  };
 
   // --- three ways to answer -----------------------------------------------------------------------
 
@@ -214,10 +217,11 @@
       this.details.hidden = !revealed;
       this.details.open = revealed;
       this.button.textContent = revealed ? say("Ask me again") : say("See");
-      this.status.textContent = revealed ? this.compared : this.block.dataset.folds === undefined ? "" : say(FOLDED);
+      const folded = FOLDED[this.block.dataset.folds];
+      this.status.textContent = revealed ? this.compared : (folded ?? "");
       this.way.show(this.truth, revealed);
       for (const reply of this.replies) reply.hidden = reply !== this.replyTo(this.way.answer ?? "");
-      this.block.classList.toggle("folds", !revealed && this.block.dataset.folds !== undefined);
+      this.block.classList.toggle("folds", !revealed && folded !== undefined);
       this.ready();
     }
 

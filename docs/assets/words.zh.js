@@ -66,7 +66,8 @@ globalThis.translations = {
   third: "第三条",
   // Questions.
   "I do not know": "不知道",
-  "What follows is folded until you have answered.": "下文先折叠起来，答完再看。",
+  "The next part of this page is folded until you have answered.": "接下来的一部分先折叠起来，答完再看。",
+  "The rest of this page is folded until you have answered.": "下文先折叠起来，答完再看。",
   See: "看答案",
   "Ask me again": "再答一次",
   "✓ true": "✓ 正确答案",
@@ -88,8 +89,8 @@ globalThis.translations = {
   "Measured {value} ± {bar}, claimed {claim}: {verdict}.": "测得 {value} ± {bar}，声称 {claim}：{verdict}。",
   "the claim is within. PASS": "声称的斜率在误差限之内。通过（PASS）",
   "the claim is {off} away. FAIL": "两者相差 {off}。不通过（FAIL）",
-  "the claim is within, and so are others. UNSURE: take a shorter step":
-    "声称的斜率在误差限之内，可是别的斜率也在里面。无法判定（UNSURE）：请缩短步长",
+  "the claim is within, but ± is more than 1 %. UNSURE: take a shorter step":
+    "声称的斜率在误差限之内，可是误差限超过斜率的 1%。无法判定（UNSURE）：请缩短步长",
   "The slope is {slope}. Measured with h = {h}: {all}.": "斜率是 {slope}。用 h = {h} 测得：{all}。",
   "{name} {value}, off by {off} %": "{name} {value}，相差 {off}%",
   "Largest relative error at h = {h}: {all}.": "h = {h} 时的最大相对误差：{all}。",

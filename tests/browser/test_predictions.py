@@ -66,6 +66,7 @@ def test_what_follows_a_question_is_folded_until_it_is_answered(page):
     one = Question(tab, "kink_claim")
     tab.locator("#near-a-kink").wait_for()
     assert tab.locator("#at-a-kink").is_hidden()
+    assert one.status.inner_text().startswith("The next part of this page is folded")
     one.inputs.first.check()
     one.button.click()
     assert tab.locator("#at-a-kink").is_visible()
@@ -75,8 +76,13 @@ def test_what_follows_a_question_is_folded_until_it_is_answered(page):
     assert tab.locator("#at-a-kink").is_hidden()
     tab.locator(".md-nav--secondary a[href='#at-a-kink']").last.click()  # who wants to go there can
     tab.locator("#at-a-kink").wait_for()
-    page("stages/stage1_forward/", folded=True)
-    assert tab.locator("#in-short").is_hidden()
+    for path in ("stages/stage1_forward/", "stages/stage5_adaptive/", "backward_pass/"):
+        page(path, folded=True)
+        rest = tab.locator(".predict ~ *")
+        assert rest.count() > 20
+        assert not any(one.is_visible() for one in rest.all())
+        said = tab.locator(".predict [role=status]").inner_text()
+        assert said.startswith("The rest of this page is folded")
 
 
 def test_each_choice_has_its_own_reply_and_who_does_not_know_gets_a_hint_first(page):

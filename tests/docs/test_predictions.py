@@ -158,7 +158,7 @@ def ask_five_minutes_line():
     off = check_gradient(loss, w, gradient).to_dict(entries=True)["pairs"]
     (ratios,) = [np.divide(one["analytic"], one["numeric"]) for one in off]
     assert np.all(abs(ratios - 1) < 0.05)
-    return "the line with `return` is wrong"
+    return "the line with `return`"
 
 
 @asked

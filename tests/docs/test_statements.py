@@ -86,6 +86,19 @@ def a_strong_penalty():
     return check_gradient(loss, 0.7, 1.01 * 0.7 / 1.49**0.5 + 2e7 * 0.7).verdict == "pass"
 
 
+@said("docs/check/reading_a_report.md", "with the first row they are 1, 0 and 1, the")
+def quotients_of_a_forgotten_relu():
+    text = (ROOT / "docs/check/reading_a_report.md").read_text("utf-8")
+    call = re.search(r"`(central_difference\([^`]+)`", text)[1].replace("\n", " ")
+    names = {"central_difference": central_difference}
+    for source in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)[:2]:
+        exec(source, names)
+    found = [eval(call, names).round(1).tolist()]
+    names |= {"X": names["X"][:1], "y": names["y"][:1]}
+    found.append(eval(call, names).round(1).tolist())
+    return found == [[1, -2.6, 3.6], [1, 0, 1]]
+
+
 @said("docs/check/noise.md", "A *factor* such as 1e-100 or 1e14 does no harm")
 def a_factor():
     def found(c, k):

@@ -72,7 +72,7 @@ figures.add("secant", (live) => {
   const says = {
     pass: () => say("the claim is within. PASS"),
     fail: (off) => say("the claim is {off} away. FAIL", { off }),
-    unsure: () => say("the claim is within, and so are others. UNSURE: take a shorter step"),
+    unsure: () => say("the claim is within, but ± is more than 1 %. UNSURE: take a shorter step"),
   };
 
   function changed() {
