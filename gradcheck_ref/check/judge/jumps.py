@@ -20,6 +20,7 @@ from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.survey import ALL_AXES
+from gradcheck_ref.check.judge.whole import decides
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State, read
@@ -166,6 +167,7 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
         followed[mine, column], stairs[column] = True, max(stairs[column], jump)
     if not followed.any():
         return evidence
+    followed &= not decides(question)  # else the whole may acquit them, with stairs or without
     question.noise.has_stairs(stairs)
     known = read(evidence.table, question.noise)
     return replace(evidence, witnesses=known).given(followed=followed)
