@@ -98,7 +98,7 @@ def allowed_as_a_whole(eps: float, noise: float = 0.0) -> float:
 
 
 class Group(Chords):
-    """What chords say of some inputs, one by one or as one.
+    """The verdict of chords on some inputs, one by one or as one.
 
     Parameters
     ----------
