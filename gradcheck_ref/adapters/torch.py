@@ -1,5 +1,6 @@
 """A function of torch tensors as a function of NumPy arrays, with torch's derivatives."""
 
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -12,7 +13,7 @@ from gradcheck_ref.adapters.calls import Arguments, Returned, fitted, framework,
 from gradcheck_ref.adapters.torch_at_once import left_as_it_was, operations
 from gradcheck_ref.adapters.torch_company import company_of_torch
 from gradcheck_ref.adapters.torch_errors import in_one_dtype, note_on
-from gradcheck_ref.adapters.torch_place import Place, array_of, home, module_of
+from gradcheck_ref.adapters.torch_place import IN_NUMPY, Place, array_of, home, module_of
 from gradcheck_ref.adapters.torch_trees import open_tree, plain
 from gradcheck_ref.arguments import Array, as_function
 from gradcheck_ref.check.claim.company import Company
@@ -152,6 +153,14 @@ class TorchFunction(AtOnce):
     def __reduce__(self) -> tuple[Any, ...]:
         """Send fn to another process, which imports torch itself."""
         return TorchFunction, (self._fn, self._together, self._place)
+
+    @property
+    def gradients_in(self) -> tuple[str, int] | None:
+        """The dtype of gradients, and how many digits it has; None if NumPy has that dtype, too."""
+        dtype = self._place.dtype
+        if dtype is None or str(dtype) in IN_NUMPY:
+            return None
+        return str(dtype)[6:], round(-math.log10(self._torch.finfo(dtype).resolution))
 
     @property
     def notes_of_check(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from gradcheck_ref.arguments import limits_of
 from gradcheck_ref.check.call.ask import Ask, asking
 from gradcheck_ref.check.call.budget import Budget
 from gradcheck_ref.check.claim.alone import GradientAlone
@@ -206,10 +205,10 @@ def _notes(ask: Ask, claims: Claims, alone: GradientAlone | None) -> Iterator[st
             f"{claims.who} gives None for {' and '.join(none)}, which means a constant: "
             "the check takes this as a gradient of zeros"
         )
-    for (given, wanted), names in claims.short.items():
+    for (given, digits, wanted), names in claims.short.items():
         yield (
-            f"the derivative for {' and '.join(names)} is {given}, which holds "
-            f"{limits_of(given).precision} digits, not {wanted}"
+            f"the derivative for {' and '.join(names)} is {given}, which holds {digits} digits, "
+            f"not {wanted}"
         )
     if claims.change and not claims.random:
         yield (

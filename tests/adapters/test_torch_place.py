@@ -42,6 +42,23 @@ def test_a_function_gets_tensors_of_the_dtype(dtype, named):
     assert halves.verdict == "fail"
 
 
+@pytest.mark.parametrize(
+    ("dtype", "digits"), [("float64", None), ("float32", 6), ("float16", 3), ("bfloat16", 2)]
+)
+def test_a_note_names_the_dtype_of_the_gradient_and_not_that_of_its_array(dtype, digits):
+    f = from_torch(torch.sin, dtype=dtype)
+    note = f"the derivative for x is {dtype}, which holds {digits} digits, not float64"
+    for factor, verdict in ((1, "pass"), (2, "fail")):
+        report = check_vjp(f, X, lambda u, x, by=factor: by * f.vjp(u, x))
+        assert report.verdict == verdict
+        assert list(report.notes) == [note] * (digits is not None)
+
+
+def test_a_complex_gradient_is_not_said_to_be_bfloat16():
+    (note,) = check_vjp(from_torch(lambda z: z * z, dtype="bfloat16"), X + 1j * X, jvp=False).notes
+    assert note == "the derivative for z is complex64, which holds 6 digits, not complex128"
+
+
 def test_complex_inputs_get_the_complex_twin():
     f = from_torch(lambda z, x: (z * x, torch.tensor(1)), dtype="float32")
     z, _ = f(X + 1j * X, X)

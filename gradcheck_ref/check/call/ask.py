@@ -90,6 +90,12 @@ class Ask:
         return getattr(self.f, "reads_only_its_inputs", False) is True
 
     @property
+    def gradients_in(self) -> tuple[str, int] | None:
+        """The dtype of gradients, if an adapter had to convert them, and how many digits it has."""
+        found: tuple[str, int] | None = getattr(self.f, "gradients_in", None)
+        return found
+
+    @property
     def combines(self) -> int:
         """How many outputs are in a combination; 0 if each output is judged itself."""
         if self.mix is None or np.count_nonzero(self.mix) == len(self.mix):

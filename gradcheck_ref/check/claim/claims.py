@@ -93,8 +93,8 @@ class Claims:
         self.twice: list[tuple[int, Array]] = []
         self.change = 0.0  # the largest one between two answers, relative to the largest entry
         self.faults: list[Fault] = beside.faults if beside else []
-        # Names of inputs or outputs whose derivative has a shorter dtype, by (given, wanted).
-        self.short: dict[tuple[Any, Any], dict[str, None]] = beside.short if beside else {}
+        # Inputs or outputs whose derivative has a shorter dtype, by (given, digits, wanted).
+        self.short: dict[tuple[str, int, Any], dict[str, None]] = beside.short if beside else {}
 
     @property
     def by_rows(self) -> bool:
@@ -352,7 +352,10 @@ class Claims:
         """Record a derivative that has fewer digits than its input or output."""
         is_float = part.size and kind_of(given) in "fc"
         if is_float and limits_of(given).eps > limits_of(part.dtype).eps:
-            self.short.setdefault((given, part.dtype), {})[part.name] = None
+            name, digits = str(given), int(limits_of(given).precision)
+            if self.ask.gradients_in and given.kind == "f" and not self.by_rows:
+                name, digits = self.ask.gradients_in
+            self.short.setdefault((name, digits, part.dtype), {})[part.name] = None
 
     def _derivative(self, given: Any) -> Array:
         """Return the derivative of all outputs as a flat vector."""
