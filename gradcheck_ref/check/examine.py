@@ -32,8 +32,8 @@ from gradcheck_ref.check.words import words
 
 # A constant is large if it is more than LARGE times what f changes by over the size of x. It
 # matters if that change is less than so many roundings of f: a slope from steps of a hundredth of x
-# needs a million for four digits.
-LARGE, VISIBLE = 100.0, 1e6
+# needs a million for four digits. With fewer than SEEN of them, f may not have changed at all.
+LARGE, VISIBLE, SEEN = 100.0, 1e6, 4.0
 
 
 def examine(f: Callable[..., Any], inputs: Any, knobs: Knobs, product: Product) -> Report:
@@ -183,7 +183,8 @@ def _constant(noise: Noise) -> str:
         return ""
     one = int(np.argmax(np.where(change > 0, here / change, 0.0)))
     rounding = float(noise.eps[one] * here[one])
-    large = 0 < LARGE * change[one] <= here[one] and change[one] <= VISIBLE * rounding
+    large = LARGE * change[one] <= here[one]
+    large &= SEEN * rounding < change[one] <= VISIBLE * rounding
     if not large or noise.level[one] > rounding:
         return ""
     return (

@@ -115,8 +115,8 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
             known[number] = replace(known[number], code=UNSURE)
     passes, others = np.array([one.code == PASS for one in known.values()]), findings.certificate
     if others and others.verdict == UNSURE:
-        # Where f has few digits, only an input that was not measured is served by evaluations.
-        more = any(one.code == UNSURE and one.lines < MANY for one in known.values())
+        # An input that many lines leave unsure stays so with more evaluations.
+        more = all(one.lines < MANY for one in known.values() if one.code == UNSURE)
         others = replace(others, more=more)
         if passes.all():
             others = replace(others, verdict=PASS, reason="whole")

@@ -296,15 +296,16 @@ class Group(Chords):
         return worst(found)
 
     @QUIETLY
-    def beside(self, claim: Array, other: Array) -> Whole | None:
+    def beside(self, claim: Array, other: Array, typical: Array) -> Whole | None:
         """Judge a claim of 0 by the gradient of another input: an error of 0 is no share of itself.
 
-        None if f shows a slope, or if the claim is more than what rounding leaves of the other one.
+        None if f shows a slope, or if the claim is more than what rounding leaves of the other one,
+        or of a typical claim.
 
         Parameters
         ----------
-        claim, other : ndarray, shape (columns,)
-            The effects of the claim, and of a gradient that f confirms.
+        claim, other, typical : ndarray, shape (columns,)
+            The effects of the claim, of a gradient that f confirms, and of a typical claim.
         """
         if not self.lines:
             return None
@@ -313,8 +314,9 @@ class Group(Chords):
         for one in (seen.square(columns) for columns in seen.groups):
             size = float(np.mean((other * self.weight)[one.columns] ** 2))
             most = self._largest(one._replace(size=size))
-            left = min(ROUNDING_LEFT * self.question.precision, most) ** 2
-            zero = float(np.mean((claim * self.weight)[one.columns] ** 2)) <= left * size
+            left = min(ROUNDING_LEFT * self.question.precision, most / HIDDEN)
+            room = (left * np.fmin(other, typical) * self.weight) ** 2
+            zero = float(np.mean((room - (claim * self.weight) ** 2)[one.columns])) >= 0
             if not (size > 0 and zero and max(one.error, one.slopes) <= one.doubt()):
                 return None
             # Half a spacing of f on both sides of x may hide a slope along all lines.
@@ -466,8 +468,9 @@ def judge_inputs(
     passing = [number for number, one in found.items() if one.code == PASS] + [*right]
     if effects is not None and passing:
         smallest = effects[min(passing, key=lambda number: float(effects[number].sum()))]
+        typical = np.median(effects, axis=0)
         for number, measured in alone.items():
-            if beside := measured.beside(effects[number], smallest):
+            if beside := measured.beside(effects[number], smallest, typical):
                 found[number] = replace(beside, **named(question, parts[number]))
     for number in numbers:
         found.setdefault(number, unknown(question, parts[number]))
