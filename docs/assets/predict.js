@@ -11,10 +11,8 @@
 (() => {
   const { element } = running;
   const OPEN = say("I do not know");
-  const FOLDED = {
-    "": say("The next part of this page is folded until you have answered."),
-    end: say("The rest of this page is folded until you have answered."),
-  };
+  const NEXT = say("The next part of this page is folded until you have answered.");
+  const REST = say("The rest of this page is folded until you have answered.");
 
   // --- three ways to answer -----------------------------------------------------------------------
 
@@ -217,11 +215,12 @@
       this.details.hidden = !revealed;
       this.details.open = revealed;
       this.button.textContent = revealed ? say("Ask me again") : say("See");
-      const folded = FOLDED[this.block.dataset.folds];
-      this.status.textContent = revealed ? this.compared : (folded ?? "");
+      const { folds } = this.block.dataset;
+      const told = folds === undefined ? "" : folds === "end" ? REST : NEXT;
+      this.status.textContent = revealed ? this.compared : told;
       this.way.show(this.truth, revealed);
       for (const reply of this.replies) reply.hidden = reply !== this.replyTo(this.way.answer ?? "");
-      this.block.classList.toggle("folds", !revealed && folded !== undefined);
+      this.block.classList.toggle("folds", !revealed && folds !== undefined);
       this.ready();
     }
 

@@ -205,7 +205,7 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
         if not (sides.min() - near > CLOSE * more >= np.abs(fitted - near - more).min()):
             return 0.0
         jump = _jump(evidence, column, steps, found, moves, near)
-    # Taller ones are of f itself, such as of a floor: what is rounded inside is rarely twice as large.
+    # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
     tallest = 2 * HIDDEN * float(evidence.best.size[mine, column].max())
     is_stair = more * AFAR / STAIRS <= jump <= tallest
     return jump if is_stair else 0.0
