@@ -51,7 +51,7 @@ class Square(NamedTuple):
 
     def doubt(self, length: float = 0.0) -> float:
         """Return how far noise may move the mean product, if the error has this square."""
-        return Z * math.sqrt(2 * length * self.noise + self.noise**2) / self.averaged
+        return Z * math.sqrt((2 * length + self.noise) * self.noise) / self.averaged
 
     def limit(self, low: float, length: float = 0.0) -> float:
         """Return the square that the error surely does not exceed, if it has this one."""

@@ -59,7 +59,7 @@ class Facts(NamedTuple):
     doubted: Array | bool = False  # where another measurement contradicts that it is wrong
     followed: Array | bool = False  # where f follows it in jumps, farther away; see `jumps`
     ignored: Array | bool = False  # where f never changes with the whole input
-    moves: Array | bool = False  # where f moves with the whole input, so that it is not flat
+    moves: Array | bool = False  # where its input is surely off as a whole: f is not flat there
     whole: Array | bool = False  # where noise hides it, and its input is right as a whole
 
 
@@ -107,6 +107,8 @@ def rule(
     off = np.abs(claimed - witnesses.slope)
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
+    # Small errors that are right each may be wrong together.
+    accepts &= ~np.asarray(facts.moves) | (off + bar <= rtol * np.abs(witnesses.slope))
     if len(accepts) == 1 and accepts.all() and not np.any(facts.refuted):
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)

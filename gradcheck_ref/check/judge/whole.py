@@ -325,7 +325,9 @@ class Group(Chords):
             error = max(one.error, 0.0)
             squares = error, error + one.spread, limit, one.proved
             lengths = [math.sqrt(square) for square in squares]
-            code = PASS if limit <= most**2 * size else UNSURE
+            # With few digits, an error that is allowed hides gradients that matter.
+            passes = limit <= most**2 * size and not has_few_digits(self.question)
+            code = PASS if passes else UNSURE
             drawn = {"lines": len(seen.lines), "upstreams": seen.upstreams, "zero": True}
             found.append(whole_of(lengths, math.sqrt(size), allowed=most, code=code, **drawn))
         return worst(found)
@@ -487,8 +489,9 @@ def _alike(sizes: Array, group: Sequence[int]) -> Array:
 def _may_pass(one: Whole, lines: int) -> bool:
     """Whether so many lines would make an input pass, with the same error and less doubt."""
     (low, _), (most, _) = quantiles(one.lines, one.upstreams), quantiles(lines, one.upstreams)
-    doubt = low * one.limit**2 - one.error**2
-    return one.error**2 + doubt * math.sqrt(one.lines / lines) <= most * one.allowed**2
+    error, limit = one.error * one.error, low * one.limit * one.limit
+    room = most * one.allowed**2 - error
+    return (limit - error) * math.sqrt(one.lines / lines) <= room
 
 
 def unknown(question: Question, part: Part) -> Whole:

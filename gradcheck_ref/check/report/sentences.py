@@ -67,6 +67,7 @@ def _passed(report: Any) -> Iterator[str]:
         used += f"{1 / certificate.chance:,.0f}"
     if report.by_whole:
         worst = wholes.worst_whole(report)
+        names = listed(one.name for one in report.inputs if one.code == PASS)
         count = "right as a whole"
         used = f", to {wholes.as_share(worst.limit)} of the gradient, along {random_lines(worst)}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
