@@ -23,6 +23,8 @@ COARSE, MANY = 2.0**-32, 100.0
 
 # The bits of the numbers that values of f may be rounded to: float32, float16, bfloat16.
 BITS = 24, 11, 8
+# The smallest of these numbers that is not 0.
+SMALLEST = 2.0**-149, 2.0**-24, 2.0**-133
 
 
 def digits_of(values: Array) -> int:

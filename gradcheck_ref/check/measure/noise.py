@@ -10,7 +10,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.call.ask import Ask
-from gradcheck_ref.check.decimals import BITS, digits_shown, step_between
+from gradcheck_ref.check.decimals import BITS, SMALLEST, digits_shown, step_between
 from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.measure.ladder import Table
 from gradcheck_ref.check.measure.pilot import fly, no_pilots
@@ -39,6 +39,8 @@ class Noise:
         The precision of the outputs: that of their dtype, or of a shorter one that all values fit.
     common : ndarray, shape (outputs,)
         The step between the values of an output, if all are whole multiples of one; else 0.
+    smallest : ndarray, shape (outputs,)
+        The smallest number of a short format, if that is the step near f(x); else 0.
     inherited : ndarray, shape (outputs,), or 0
         The spacing that combinations of outputs have from these, as f(x) shows it.
     pilots : Pilots
@@ -52,7 +54,7 @@ class Noise:
         self.ask, self.seed = ask, seed
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
         self.pilots = no_pilots(ask)
-        self.common = np.zeros(ask.here.shape)
+        self.common, self.smallest = np.zeros((2, *ask.here.shape))
         self.inherited: Array | float = 0.0
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
@@ -122,10 +124,13 @@ class Noise:
 
     @property
     def rounded(self) -> Array:
-        """Which outputs have fewer digits than their dtype; with less than three, it is a count."""
+        """Which outputs have fewer digits than their dtype; with less than three, it is a count.
+
+        A number near the end of its format has few digits, too, and counts nothing.
+        """
         step = np.where(self.common > 0, self.common, self.stairs)
-        digits = (100 * step <= np.abs(self.ask.here)) & self.changed
-        return np.where(step > 0, digits, self.short)
+        digits = (100 * step <= np.abs(self.ask.here)) | (step == self.smallest)
+        return np.where(step > 0, digits & self.changed, self.short)
 
     @property
     def digits(self) -> int:
@@ -147,7 +152,7 @@ class Noise:
         if sum(kept.size for kept in self._seen) < 2**16:
             self._seen.append(values)
         parts, moves = np.frexp(values)[0], np.fmin.reduce(values) < np.fmax.reduce(values)
-        for fits, bits in zip(self._fits, BITS, strict=True):
+        for fits, bits, smallest in zip(self._fits, BITS, SMALLEST, strict=True):
             fits &= ((parts * 2.0**bits % 1 == 0) | np.isnan(parts)).all(axis=0)
             if not fits.any():
                 return  # what has more bits than a float32 has more than the others, too
@@ -157,11 +162,19 @@ class Noise:
             eps = np.where(fits & moves & long.any(axis=0), 2.0 ** (1 - bits), 0.0)
             self.short |= eps > self.eps
             self.eps = np.maximum(self.eps, eps)
+            # Numbers of up to so many bits are as far apart as the smallest one is from 0.
+            ends = fits & (np.abs(self.ask.here) < 2.0**bits * smallest)
+            if ends.any():
+                counts = values / smallest
+                ends &= (counts % 1 == 0).all(axis=0) & (counts % 2 == 1).any(axis=0)
+                self.smallest = np.fmax(self.smallest, np.where(ends, smallest, 0.0))
+                self.common = np.fmax(self.common, self.smallest)
 
     def find_resolution(self) -> bool:
         """Find the step between all values so far; return whether it is another one than before."""
         before = self.common
-        self.common = step_between(np.concatenate([self.ask.here[None], *self._seen]))
+        found = step_between(np.concatenate([self.ask.here[None], *self._seen]))
+        self.common = np.fmax(found, self.smallest)
         return bool((self.common != before).any())
 
     def find_stairs(self, table: Table) -> bool:

@@ -369,6 +369,15 @@ def of_softplus_squared(x, W, inner=lambda z: 1 / (1 + np.exp(-z))):
     return W.T @ by_z, np.outer(by_z, x)
 
 
+def near_the_end(unit, precision, seed):
+    """Return a loss of few times the smallest number of a format; times 2^17 it is none."""
+    a, x = np.random.default_rng(seed).normal(size=(2, 30))
+    f = lambda x: float(PRECISIONS[precision](unit * np.sum(a * np.sin(x))))  # noqa: E731
+    return Row(f"a loss of {unit} in {precision}, {seed}", f, x, lambda x: unit * a * np.cos(x),
+               edits="doubled, negated, zero", hides={"zero": "unsure"},
+               not_as="float32, bfloat16, f 2^17, x and f 2^17")  # fmt: skip
+
+
 def of_one_number(seed):
     """Return a layer of eight numbers in bfloat16 of one in float64, which stands still near it."""
     rng, cast = np.random.default_rng(seed), PRECISIONS["bfloat16"]
@@ -583,6 +592,9 @@ ROWS = [
         of_softplus_squared, wrong={"a sigmoid forgotten": lambda x, W: of_softplus_squared(
             x, W, np.ones_like)}),
     *(of_one_number(seed) for seed in (3, 5)),
+    near_the_end(1e-6, "float16", 8),
+    near_the_end(1e-6, "float16", 17),
+    near_the_end(3e-44, "float32", 7),
     of_two_few(25, edits="doubled", want="pass unsure"),
     of_two_few(17, edits="doubled, negated", want="pass unsure", hides="unsure fail"),
     beside_nothing(0),
