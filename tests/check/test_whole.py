@@ -151,6 +151,25 @@ def test_each_of_many_inputs_gets_a_number(wrong):
     assert f"right from x{wrong} on" in str(report) or not wrong
 
 
+@pytest.mark.parametrize("wrong", ["", "a", "ac"])
+def test_a_number_of_an_input_is_not_that_of_one_line(wrong):
+    """Three inputs of other sizes in float32: a few lines refuse them, but measure nothing."""
+    rng, inputs, weights = np.random.default_rng(27), {}, {}
+    for name in "abc":
+        unit, size = 10.0 ** rng.uniform(-2, 1), int(rng.integers(8, 60))
+        inputs[name] = np.float32(unit * rng.normal(size=size))
+    for name, x in inputs.items():
+        weights[name] = np.float32(rng.normal(size=x.size))
+    loss = lambda **x: np.float32(sum(np.sum(weights[k] * np.sin(x[k])) for k in x))  # noqa: E731
+    claim = {k: weights[k] * np.cos(x) * (1.42 if k in wrong else 1) for k, x in inputs.items()}
+    report = check_gradient(loss, inputs, claim)
+    assert report.verdict == ("fail" if wrong else "pass")
+    for one in report.inputs:
+        truth = 1 - 1 / 1.42 if one.name in wrong else 0.0
+        assert abs(one.error - truth) <= one.spread + 1e-3
+        assert truth < one.limit < 2
+
+
 # --- the formulas -----------------------------------------------------------------------------
 
 

@@ -188,12 +188,12 @@ def _lines_over(findings: Findings, part: Part) -> Over | None:
 
 @QUIETLY
 def _is_vague(over: Over | None) -> bool:
-    """Whether lines refuse an input with error bars so long that no repair can be judged."""
+    """Whether the lines that refuse an input are too few, or too vague, to judge a repair."""
     if not (over and over.refused):
         return False
     lines, mine, _ = over
     sharp = lines.best.bar[mine] <= VAGUE * np.abs(lines.residual[mine])
-    return bool(np.mean(sharp) < 1 / 2)
+    return len(sharp) < FEWEST_LINES or bool(np.mean(sharp) < 1 / 2)
 
 
 def _weight(question: Question, evidence: Evidence, units: Any = 1.0) -> Array:
@@ -254,9 +254,8 @@ def _from_lines(
     if not refused:
         known &= known.all(axis=1, keepdims=True)
     count, upstreams = int(np.count_nonzero(known.any(axis=1))), question.ask.upstreams
-    few = 2 * count < len(known) or count < FEWEST_LINES
-    if not count or (few and not refused):
-        return unknown(question, part)
+    if 2 * count < len(known) or count < FEWEST_LINES:  # so few tell no number
+        return replace(unknown(question, part), code=max(code, UNSURE) if count else UNSURE)
     weight, bend = _weight(question, lines), best.truncation + best.kink
     seen = [np.where(known, one * weight, 0.0) for one in (off, bend, best.slope, best.bar)]
     unit = float(max(length_of(one[known][:, None])[0] for one in seen)) or 1.0
