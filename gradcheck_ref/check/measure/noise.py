@@ -54,7 +54,7 @@ class Noise:
         self.ask, self.seed = ask, seed
         self.eps = np.maximum(ask.inputs.eps, ask.outputs.eps)
         self.pilots = no_pilots(ask)
-        self.common, self.smallest = np.zeros((2, *ask.here.shape))
+        self.common, self.smallest = np.zeros(ask.here.shape), np.zeros(ask.here.shape)
         self.inherited: Array | float = 0.0
         self.changed = np.zeros(ask.here.shape, bool)
         self.short = np.zeros(ask.here.shape, bool)
