@@ -170,6 +170,38 @@ def test_a_number_of_an_input_is_not_that_of_one_line(wrong):
         assert truth < one.limit < 2
 
 
+@pytest.mark.parametrize("wrong", ["", "c"])
+def test_an_error_that_falls_towards_x_may_be_none(wrong):
+    """A network with leaky ReLU in float32: where kinks bend a line, the bar covers the truth."""
+    rng, slope = np.random.default_rng(24 if wrong else 11), np.float32(0.1)
+    x, y = np.float32(rng.normal(size=(24, 11))), np.float32(rng.normal(size=24))
+    weights = {}
+    for names, (rows, columns) in (("ab", (11, 8)), ("cd", (8, 8)), ("eg", (8, 1))):
+        weights[names[0]] = np.float32(rng.normal(size=(rows, columns)) / rows**0.5)
+        weights[names[1]] = np.float32(0.1 * rng.normal(size=columns))
+
+    def layers(a, b, c, d, e, g):
+        one = x @ a + b
+        two = np.where(one > 0, one, slope * one) @ c + d
+        out = np.where(two > 0, two, slope * two) @ e + g
+        return one, two, out[:, 0] - y
+
+    def gradients(**w):
+        one, two, off = layers(**w)
+        by_out = (2 * off / np.float32(24))[:, None]
+        by_two = by_out @ w["e"].T * np.where(two > 0, np.float32(1), slope)
+        by_one = by_two @ w["c"].T * np.where(one > 0, np.float32(1), slope)
+        first, second = (np.where(z > 0, z, slope * z) for z in (one, two))
+        found = x.T @ by_one, by_one.sum(0), first.T @ by_two, by_two.sum(0)
+        each = dict(zip("abcdeg", (*found, second.T @ by_out, by_out.sum(0)), strict=True))
+        return {name: (2 if name in wrong else 1) * one for name, one in each.items()}
+
+    report = check_gradient(lambda **w: np.mean(layers(**w)[2] ** 2), weights, gradients(**weights))
+    assert report.verdict == ("fail" if wrong else "unsure")
+    for one in report.inputs:
+        assert abs(one.error - (one.name in wrong) / 2) <= 3 * one.spread + 1e-3
+
+
 # --- the formulas -----------------------------------------------------------------------------
 
 

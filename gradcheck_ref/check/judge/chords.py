@@ -104,6 +104,7 @@ class Chords:
         fewest = EACH_FAIL if larger else LEAST
         self.measurable = question.ask.budget.left >= fewest and self._choose()
         self.measurable &= bool(self.weight.max(initial=1.0) < UNDERFLOWS)
+        self.measurable &= math.isfinite(self.level)
 
     def at(self, rung: int, count: int) -> Look:
         """Return what the first lines say at a rung; 2 evaluations for each that is new there."""
@@ -118,6 +119,7 @@ class Chords:
             self.at_rungs[rung] = Look(*[np.concatenate(one) for one in both])
         return Look(*[one[:count] for one in self.at_rungs[rung]])
 
+    @QUIETLY
     def _measured(self, lines: Sequence[Dithered], steps: Array) -> Look:
         """Measure a chord along each of some lines."""
         ask, found = self.question.ask, []
@@ -142,6 +144,7 @@ class Chords:
         self.question.return_to_x()
         return claims.product(every)
 
+    @QUIETLY
     def _choose(self) -> bool:
         """Choose the rungs from the first lines; return whether f can be measured.
 
@@ -153,7 +156,9 @@ class Chords:
             if not self._tried():
                 return False
         if larger := self.larger:
-            self.level = larger.level * float(np.mean(self.weight**2) / np.mean(larger.weight**2))
+            both = np.array([self.weight, larger.weight]) / larger.weight.max()
+            here, there = np.mean(both**2, axis=1)
+            self.level = larger.level * float(here / there)
             coarse = larger.line.rounds
         else:
             precision = self.question.ask.precision
@@ -167,7 +172,6 @@ class Chords:
             self.first = max(self.first, RUNGS[0])
         return True
 
-    @QUIETLY
     def _tried(self) -> bool:
         """Measure the first lines at all rungs, and choose; tell if some slopes are finite."""
         self.lines, self.at_rungs = [], {}
@@ -180,7 +184,9 @@ class Chords:
         looks = [self.at(rung, FIRST) for rung in rungs]
         slopes = np.array([look.slopes for look in looks])
         largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
-        moved = np.sqrt(np.nan_to_num(np.nanmean((slopes / largest) ** 2, axis=(0, 1))))
+        known = np.isfinite(slopes)
+        squares = np.where(known, slopes / largest, 0.0) ** 2
+        moved = np.sqrt(squares.sum(axis=(0, 1)) / np.fmax(1, known.sum(axis=(0, 1))))
         self.weight = output_weights(moved) / largest
         squares = np.array([look.steps for look in looks])[..., None] ** 2
         off = np.array([look.claimed for look in looks]) - slopes
@@ -209,7 +215,7 @@ class Chords:
             last = self._last(self.larger)
             wanted = range(last - FEWEST_RUNGS, last + 1)
         elif self.larger and self.question.claims.matrix is not None:
-            wanted = range(LONGEST, RUNGS.stop)  # a claim of 0 says nothing of the slope
+            wanted = range(rung_at(1.0), RUNGS.stop)  # a claim of 0 says nothing of the slope
         rungs = [k for k in wanted if k < FEWEST_RUNGS or steps_at(np.array(k)) >= self.inputs.eps]
         while rungs and rungs[0] > LONGEST and self.question.ask.budget.left > LEAST:
             one, other = (self.at(rung, FIRST).slopes for rung in rungs[:2])
@@ -222,10 +228,13 @@ class Chords:
 
     def _last(self, larger: "Chords") -> int:
         """Return the last rung where noise leaves room to see the least error."""
-        room = float(np.mean((self.least * larger.weight) ** 2))
-        square = max(Z * larger.level / math.sqrt(MANY * self.weight.size) / room, FINEST**2)
+        room = self.least * math.sqrt(float(np.mean(larger.weight**2)))
+        noise = math.sqrt(Z * larger.level / math.sqrt(MANY * self.weight.size))
+        first = LONGEST + FEWEST_RUNGS
+        if not noise < room * float(steps_at(np.array(first))):
+            return first
         most = min(RUNGS[-1], max(rung_at(self.inputs.eps), FEWEST_RUNGS))
-        return min(max(rung_at(math.sqrt(square)) + 2, LONGEST + FEWEST_RUNGS), most)
+        return min(max(rung_at(max(noise / room, FINEST)) + 2, first), most)
 
     def _floor(self, steps: Array) -> Array:
         """Return the mean square that the spacing of the values leaves in a slope, by column."""

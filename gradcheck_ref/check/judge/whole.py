@@ -186,7 +186,7 @@ class Group(Chords):
         count, columns = len(seen.lines), found.columns
         rounding = min(ROUNDINGS**2 * self.level, self._largest(found) ** 2 * found.size)
         refused = max(self._allowed(found, found.size, count), rounding)
-        if not self._exceeds(found, refused, seen):
+        if not (math.isfinite(found.error) and self._exceeds(found, refused, seen)):
             return None
         if self._is_literal(found):
             return False  # a staircase refuses nobody
@@ -281,7 +281,8 @@ class Group(Chords):
             size = one.size if effects is None else float(np.mean(effects[one.columns]))
             allowed = self._allowed(one, size, count)
             error, limit = max(one.error, 0.0), one.limit(low)
-            bend = min(self.bend, error + one.doubt())
+            # An error that did not stay at shorter steps may be none.
+            bend = 3 * error if fails is False else min(self.bend, error + one.doubt())
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
             lengths = error, error + math.hypot(one.spread, bend), limit, one.proved
             each = whole_of(
