@@ -171,10 +171,8 @@ def read(table: Table, noise: Noise) -> Witnesses:
     least = ROUNDING * np.maximum(eps * size, noise.common)
     still = (np.isnan(moves) | (moves == 0)).all(axis=(1, 2))
     # If f did not change, on the sides where it is finite, its slope is 0, except for changes that
-    # rounding inside f may hide: of numbers as large as f where the pilots flew. If it was 0 there,
-    # nothing shows how large they are: of size 1, or of the size of x.
-    seen = noise.pilots.size
-    hidden = np.maximum(least, 8 * eps * np.where(seen > 0, seen, np.maximum(1.0, units)))
+    # rounding inside f may hide: of numbers of size 1, or of the size of x.
+    hidden = np.maximum(least, 8 * eps * np.maximum(1.0, units))
     floor = np.where(still, hidden, least)
     rounding = np.maximum(floor, level) / h
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
