@@ -81,7 +81,7 @@ LINES = "together along 20 random lines"
         ("lines, four digits",
          ["try: let f return all digits (its values have 4) also: the gradient of b is zero within",
           'so it has no relative error try: constant=("b",), or compute f in float64',
-          "as a whole: right is W to 6 %; unsure is b, which is zero within"]),
+          "as a whole: right is W to", "unsure is b, which is zero within"]),
         ("lines, one is zero",
          ["PASS  W, b: right as a whole", "but: the gradient of b is zero within", "of that of "
           "another input, the smallest that is right, so it has no relative error"]),
