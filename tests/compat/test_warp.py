@@ -437,7 +437,7 @@ def test_a_mask_with_an_unknown_name_is_an_error(mask, words):
     [
         (lambda u, x, y: (u * y, (u * x)[:, None]), ValueError, r"shape \(3, 1\) for y, which"),
         (lambda u, x, y: u * y, ValueError, "no gradient for x, y: it must give a tuple of 2"),
-        (lambda u, x, y: (u * y, 1j * u), TypeError, "complex gradient for the real input y"),
+        (lambda u, x, y: (u * y, 1j * u), TypeError, "complex numbers for y, which is real"),
     ],
     ids=["column", "one", "complex"],
 )

@@ -39,7 +39,7 @@ class Budget:
         return int(min(max(0.0, self.left - 1), 2**62) // each)
 
     @contextmanager
-    def apart(self, most: int) -> Iterator[None]:
+    def apart(self, most: float) -> Iterator[None]:
         """Spend up to so many evaluations that come on top of the others, unless there is a limit.
 
         They are not taken from what is left for entries.

@@ -174,10 +174,7 @@ def _where_wrong(
     if by_input and not refused and question.affordable >= LINES:
         found = halve(together, by_input if wrong else together.evidence)
         suspects = axes_of(question, np.setdiff1d(found, examples.rows), [suspects])
-    # A few lines over the inputs that are right show that they are.
-    right = 0 < len(wrong) < len([part for part in question.ask.inputs.parts.values() if part.size])
-    with question.ask.budget.kept(EACH * EXAMPLES * right):
-        on_axes = settled(examples).joined([suspects])
+    on_axes = settled(examples).joined([suspects])
     if by_input is None:
         return on_axes, None, None, wrong
     by_input = _more_lines(together, by_input, wrong)
@@ -259,11 +256,15 @@ def _others(together: Together, wrong: Sequence[Part]) -> Evidence | None:
     question = together.question
     parts = question.ask.inputs.parts.values()
     rest = [np.arange(p.start, p.start + p.size) for p in parts if p not in wrong]
-    if not rest or question.affordable < FEWEST_LINES:
+    budget = question.ask.budget
+    if not rest:
         return None
-    together.narrow(np.concatenate(rest))
-    for count in (1, min(LINES, question.affordable)):
-        together.measure(count)
+    with budget.apart(max(budget.left, 1 + EACH * EXAMPLES)):
+        if question.affordable < FEWEST_LINES:
+            return None
+        together.narrow(np.concatenate(rest))
+        for count in (1, min(LINES, question.affordable)):
+            together.measure(count)
     return None if refused_by(together.evidence).any() else together.evidence
 
 
