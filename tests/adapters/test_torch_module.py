@@ -497,6 +497,25 @@ def test_a_module_in_bfloat16_passes_as_it_is_trained_and_a_doubled_layer_fails(
         assert report.verdict == verdict, str(report)
 
 
+class Head(Classifier):
+    """The factor is one of the gradient of the last bias alone."""
+
+    def forward(self, x, labels):
+        bias = self.times(self.last.bias)
+        logits = nn.functional.linear(self.first(x), self.last.weight, bias)
+        return nn.functional.cross_entropy(logits.float(), labels)
+
+
+@pytest.mark.parametrize(("factor", "verdicts"), [(1.0, {"pass"}), (1.03, {"unsure", "fail"})])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_bias_that_is_3_percent_off_does_not_hide_in_a_group(seed, factor, verdicts):
+    torch.manual_seed(seed)
+    module = Head(nn.LayerNorm(64), 64, 200, factor).bfloat16()
+    x, labels = torch.randn(16, 64).bfloat16(), torch.randint(0, 200, (16,))
+    report = check_module(module, x, labels, dtype="own")
+    assert report.verdict in verdicts, str(report)
+
+
 class Scores(nn.Module):
     """A convolution with kinks, then a linear layer, and a weighted sum in float32."""
 

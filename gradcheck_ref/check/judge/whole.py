@@ -153,10 +153,13 @@ class Group(Chords):
     def _allowed(self, found: Square, size: float, lines: int) -> float:
         """Return the square that is allowed for an input of this size, squared.
 
-        More lines than `MANY` make a pass surer. They do not ask for more.
+        More lines than `MANY` make a pass surer. They do not ask for more. In a group, an error
+        that is more than noise belongs to some input, which noise hides less where it moves alone.
         """
         most = self._largest(found) ** 2 * size
         hidden = found.doubt() * math.sqrt(max(1.0, lines / MANY))
+        if self.effects is not None and found.error > found.doubt():
+            hidden = 0.0
         least = max(most / TIGHTER**2, (HIDDEN / 2 * self.stored) ** 2 * size)
         allowed = min(most, max(HIDDEN**2 * hidden, least))
         if allowed < found.error + hidden:
