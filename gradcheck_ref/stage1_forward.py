@@ -64,7 +64,7 @@ def forward_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) -> 
     [2.01 4.01]
     """
     # --8<-- [start:forward_difference]
-    around = Around(f, x)
+    around = Around(f, x)  # calls f on copies of x, one entry moved
     h = around.check_step(h)
     slopes = np.empty(around.size, around.dtype)
 

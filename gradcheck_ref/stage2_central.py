@@ -72,7 +72,7 @@ def central_difference(
     [2. 4.]
     """
     # --8<-- [start:central_difference]
-    around = Around(f, x, upstream)
+    around = Around(f, x, upstream)  # calls f on copies of x, one entry moved
     h = around.check_step(h)
     slopes = np.empty(around.size, around.dtype)
 

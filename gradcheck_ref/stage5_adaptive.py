@@ -114,7 +114,7 @@ def five_point_difference(f: Callable[[Array], Any], x: ArrayLike, *, h: float) 
     >>> print(np.round(g, 9))
     [1. 1. 1.]
     """
-    around = Around(f, x)
+    around = Around(f, x)  # calls f on copies of x, one entry moved
     h = around.check_step(h, 2)
     slopes = np.empty(around.size, around.dtype)
 
@@ -198,7 +198,7 @@ def escalating_difference(
     >>> print(np.round(values, 6), orders)
     [2.001 4.   ] [1 4]
     """
-    around = Around(f, x)
+    around = Around(f, x)  # calls f on copies of x, one entry moved
     h = around.check_step(h, 1 / 2)
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
     claims = around.slopes_from(claimed, "claimed").tolist()  # plain floats overflow quietly
@@ -276,7 +276,7 @@ def adaptive_difference(
     >>> print(np.round(e.value, 5), bool(np.all(e.error < 1e-5)))
     [1000.       540.30231] True
     """
-    around = Around(f, x)
+    around = Around(f, x)  # calls f on copies of x, one entry moved
     rtol, atol = as_tolerance(rtol, "rtol"), as_tolerance(atol, "atol")
     f_here = around.value()
     if not math.isfinite(f_here):

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, Options
-from gradcheck_ref.check.report.insist import check_unsure, insist
+from gradcheck_ref.check.report.insist import check_options, check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.constants import Constant
@@ -246,5 +246,6 @@ def assert_gradient(
     x[0] 1.5
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_options("assert_gradient", options)
     check_unsure(unsure, empty)
     return insist(check_gradient(f, inputs, grads, **options), unsure, empty)

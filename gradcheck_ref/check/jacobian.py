@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, Options
-from gradcheck_ref.check.report.insist import check_unsure, insist
+from gradcheck_ref.check.report.insist import check_options, check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
 
@@ -106,8 +106,11 @@ def assert_jacobian(
     ----------
     f, inputs, jacobian : any
         As for `check_jacobian`.
-    unsure, empty, **options : any
+    unsure, empty : str
         As for `assert_gradient`.
+    **options : any
+        constant, rtol, atol, max_evaluations, nondet_tol, seed, workers and progress: as for
+        `check_jacobian`.
 
     Returns
     -------
@@ -136,5 +139,6 @@ def assert_jacobian(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_options("assert_jacobian", options)
     check_unsure(unsure, empty)
     return insist(check_jacobian(f, inputs, jacobian, **options), unsure, empty)

@@ -7,7 +7,7 @@ from gradcheck_ref.arguments import as_function, framework_of, is_module
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
 from gradcheck_ref.check.knobs import Knobs, Options
-from gradcheck_ref.check.report.insist import check_unsure, insist
+from gradcheck_ref.check.report.insist import check_options, check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.structure.constants import Constant
 from gradcheck_ref.structure.inputs import Inputs
@@ -208,8 +208,11 @@ def assert_vjp(
     ----------
     f, inputs, vjp, jvp, company : any
         As for `check_vjp`.
-    unsure, empty, **options : any
+    unsure, empty : str
         As for `assert_gradient`.
+    **options : any
+        constant, rtol, atol, max_evaluations, nondet_tol, seed, workers and progress: as for
+        `check_vjp`.
 
     Returns
     -------
@@ -238,6 +241,7 @@ def assert_vjp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_options("assert_vjp", options)
     check_unsure(unsure, empty)
     report = check_vjp(f, inputs, vjp, jvp=jvp, company=company, **options)
     return insist(report, unsure, empty)
@@ -259,8 +263,11 @@ def assert_jvp(
     ----------
     f, inputs, jvp, vjp : any
         As for `check_jvp`.
-    unsure, empty, **options : any
+    unsure, empty : str
         As for `assert_gradient`.
+    **options : any
+        constant, rtol, atol, max_evaluations, nondet_tol, seed, workers and progress: as for
+        `check_jvp`.
 
     Returns
     -------
@@ -289,6 +296,7 @@ def assert_jvp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
+    check_options("assert_jvp", options)
     check_unsure(unsure, empty)
     return insist(check_jvp(f, inputs, jvp, vjp=vjp, **options), unsure, empty)
 

@@ -122,6 +122,18 @@ def test_the_unsure_and_empty_knobs_are_validated_before_f_is_called(assert_, kn
 
 
 @each
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("rtoll", "; did you mean rtol=?"), ("unsur", "; did you mean unsure=?"), ("eps", "")],
+)
+def test_an_unknown_option_is_refused_in_the_name_of_the_assertion(assert_, name, meant):
+    with pytest.raises(TypeError) as raised:
+        assert_(never, X, never, **{name: 1})
+    said = f"{assert_.__name__}() got an unexpected keyword argument '{name}'{meant}"
+    assert str(raised.value) == said
+
+
+@each
 def test_an_assertion_has_the_parameters_of_its_check_and_hands_them_on(assert_):
     ours = dict(inspect.signature(assert_).parameters)
     assert ours.pop("unsure").default == "warn"

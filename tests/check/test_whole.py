@@ -112,6 +112,27 @@ def test_where_squares_underflow_no_wrong_gradient_passes(unit, cast, n):
     assert check_gradient(f, (x, y), lambda *at: gradient(*at, factor=1.5)).verdict != "pass"
 
 
+@pytest.mark.parametrize("inputs", ["t", "t and w"])
+@pytest.mark.parametrize("tau", [1e3, 1e5])
+def test_where_f_overflows_along_a_line_nothing_warns_and_no_right_gradient_fails(inputs, tau):
+    """Time stamps in float32 have no digits for a decay that is far shorter than they are."""
+    rng = np.random.default_rng(0)
+    start, tau = np.float32(1.7e9), np.float32(tau)
+    t = np.float32(start + rng.uniform(0, 3 * tau, 20))
+    weights = rng.normal(size=20).astype(np.float32)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def f(t, w=weights):
+        return np.sum(w * np.exp(-(t - start) / tau))
+
+    def gradient(t, w=weights):
+        decay = np.exp(-(t - start) / tau)
+        return (-w * decay / tau, decay)[: 1 + (w is not weights)]
+
+    at = (t, weights.copy()) if inputs == "t and w" else (t,)
+    assert check_gradient(f, at, gradient).verdict != "fail"
+
+
 def test_entries_that_pass_as_a_whole_do_not_pass_by_atol():
     rng = np.random.default_rng(0)
     x, w = rng.uniform(-1, 1, (2, 2)), rng.uniform(-1, 1, (2, 2))

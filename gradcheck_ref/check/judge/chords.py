@@ -207,7 +207,6 @@ class Chords:
             self.first -= self.even  # each slope is extrapolated from its rung and the one before
         return bool(found)
 
-    @QUIETLY
     def _useful_rungs(self) -> list[int]:
         """Return the rungs, and longer ones as long as slopes along the first lines are alike."""
         wanted: Sequence[int] = RUNGS

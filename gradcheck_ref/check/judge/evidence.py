@@ -172,7 +172,7 @@ class Evidence:
     def asked_with(self, rtol: float) -> "Evidence":
         """Return what the same values on axes say where the caller gives this tolerance."""
         question, facts = replace(self.question, rtol=rtol, demanded=True), self.facts
-        facts = facts._replace(whole=False, moves=False)
+        facts = facts._replace(whole=False, off_as_a_whole=False)
         return replace(self, question=question, rtol=rtol, facts=facts)
 
     # --- asking -----------------------------------------------------------------------------------

@@ -126,7 +126,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     # Rounding makes f stand still near x, but not along lines over the whole input.
     least = [one.error - SURE * one.spread for one in known.values()]
     off = ~passes & (np.array(least) > [one.allowed for one in known.values()])
-    evidence = evidence.given(whole=hidden, moves=off[rows][:, None])
+    evidence = evidence.given(whole=hidden, off_as_a_whole=off[rows][:, None])
     return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
 
 

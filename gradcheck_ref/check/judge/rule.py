@@ -59,7 +59,7 @@ class Facts(NamedTuple):
     doubted: Array | bool = False  # where another measurement contradicts that it is wrong
     followed: Array | bool = False  # where f follows it in jumps, farther away; see `jumps`
     ignored: Array | bool = False  # where f never changes with the whole input
-    moves: Array | bool = False  # where its input is surely off as a whole: f is not flat there
+    off_as_a_whole: Array | bool = False  # where its input surely is; it passes by no atol
     whole: Array | bool = False  # where noise hides it, and its input is right as a whole
 
 
@@ -108,7 +108,7 @@ def rule(
     allowed = least + rtol * np.abs(witnesses.slope)
     accepts = off + bar <= allowed
     # Small errors that are right each may be wrong together.
-    accepts &= ~np.asarray(facts.moves) | (off + bar <= rtol * np.abs(witnesses.slope))
+    accepts &= ~np.asarray(facts.off_as_a_whole) | (off + bar <= rtol * np.abs(witnesses.slope))
     if len(accepts) == 1 and accepts.all() and not np.any(facts.refuted):
         number, no = np.zeros(claimed.shape, int), np.zeros(claimed.shape, bool)
         return Ruling(np.full(claimed.shape, PASS), number, allowed[0], no, no)
@@ -122,7 +122,7 @@ def rule(
     closest_refusal = np.where(refuses, step, np.inf).min(axis=0)
     passes = accepts & (step <= closest_refusal)
     flat = _stands_still(witnesses, noise, units[:, None]) & (claimed == 0) & ~refuses.any(axis=0)
-    flat &= ~np.asarray(facts.moves)
+    flat &= ~np.asarray(facts.off_as_a_whole)
     sides = near & (off <= FAIL_BARS * bar) & (bar <= np.abs(claimed))
     fails, agreed = _agreed(witnesses, off, refuses, sides, starved[:, None])
 

@@ -422,6 +422,30 @@ def beside_nothing(seed):
                hides={"zero": "unsure fail"})  # fmt: skip
 
 
+def small_biases(seed, unit, left):
+    """Return a linear layer in bfloat16 with small biases, of whose gradient a part is left."""
+    cast, draw = PRECISIONS["bfloat16"], np.random.default_rng
+    x, y, w, b = (
+        cast(draw(seed + n).normal(size=size))
+        for n, size in enumerate(((16, 6), (16, 8), (6, 8), 8))
+    )
+    w, b = w / 2, np.float32(unit) * b
+
+    def f(w, b):
+        return cast(4 + np.sum((cast(cast(x @ w) + b) - y) ** 2))
+
+    def right(w, b):
+        by_z = 2 * (x @ w + b - y)
+        return x.T @ by_z, by_z.sum(axis=0)
+
+    def wrong(w, b):
+        by_w, by_b = right(w, b)
+        return by_w, np.float32(left) * by_b
+
+    return Row(f"biases of {unit:g} in bfloat16", f, (w, b), right, edits="", want="pass unsure",
+               wrong={f"{left:g} of theirs": wrong}, hides="unsure fail", always=True)  # fmt: skip
+
+
 def far_from_zero(seed):
     """Return a hinge on 1000, in float16, of which few values are left."""
     rng = np.random.default_rng(seed)
@@ -598,6 +622,10 @@ ROWS = [
     of_two_few(25, edits="doubled", want="pass unsure"),
     of_two_few(17, edits="doubled, negated", want="pass unsure", hides="unsure fail"),
     beside_nothing(0),
+    # Half of it is within atol entry by entry, and surely off as a whole.
+    small_biases(90, 0.25, 0.5),
+    # Noise hides such a gradient of the biases beside that of the weights.
+    small_biases(100, 1 / 32, 0),
     far_from_zero(7),
     *map(on_one_stair, (of_one_number(3), far_from_zero(7))),
     Row("sines in float32 inside", lambda x: float(sines(np.float32(x))), FIVE, np.cos, **HIDDEN),
