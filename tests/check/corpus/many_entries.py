@@ -236,18 +236,11 @@ ROWS = [
         lambda x: np.cos(x) * WEIGHTS),
     *SLICES,
     Row("1,500 entries", sines, X, of_sines, wrong=ENTRIES, says=NAMED),
-    Row(
-        # Claims and slopes agree along lines to more digits than the rounding of f leaves.
-        "400 sines beside 1e3, to more digits than f shows",
-        lambda x: 1e3 + np.sum(np.sin(x)),
-        X[:400],
-        np.cos,
-        want="unsure",
-        edits="",
-        wrong={"1e-8 too large": (1 + 1e-8) * np.cos(X[:400])},
-        options={"rtol": 2e-9},
-        always=True,
-    ),
+    # Claims and slopes agree along lines to more digits than the rounding of f leaves.
+    Row("400 sines beside 1e3, to more digits than f shows", lambda x: 1e3 + np.sum(np.sin(x)),
+        X[:400], np.cos, want="unsure", edits="",
+        wrong={"1e-8 too large": (1 + 1e-8) * np.cos(X[:400])}, options={"rtol": 2e-9},
+        always=True),
     Row(
         "300 entries of many units",
         lambda x: np.sum(np.log1p(x / UNITS)),
@@ -286,14 +279,9 @@ ROWS = [
         np.random.default_rng(9).uniform(-9, 9, size=(10, 10)), of_leaky_relu, edits="",
         wrong={"0.1 % too large": lambda u, x: 1.001 * of_leaky_relu(u, x)}, check=check_vjp),
     *(
-        Row(
-            f"a power of {power} with its kinks at x",
-            lambda x, power=power: np.sum(np.abs(x - X[:200]) ** power),
-            X[:200],
-            0 * X[:200],
-            want="unsure",
-            edits="",
-        )
+        Row(f"a power of {power} with its kinks at x",
+            lambda x, power=power: np.sum(np.abs(x - X[:200]) ** power), X[:200], 0 * X[:200],
+            want="unsure", edits="")
         for power in (0.5, 1)
     ),
     Row("the largest of 1,500, along tangents", np.max, X, largest, edits="doubled",

@@ -463,18 +463,10 @@ ROWS = [
         edits="", wrong={"no mask": lambda *given: of_masked(*given, mask=1)},
         says={"no mask": "is a mask or a condition of f missing"}, kind={"no mask": "not-zero"},
         check=check_vjp),
-    Row(
-        # No random line has a slope for each of 144 outputs, but each line has some.
-        "kinks of some outputs in float32",
-        bend,
-        (normal(0, 12, 16), normal(1, 16, 12) / 4),
-        of_bend,
-        want="pass unsure",
-        edits="doubled",
-        says={"doubled": "as a whole: x is off by"},
-        kind={"doubled": "factor"},
-        check=check_vjp,
-    ),
+    # No random line has a slope for each of 144 outputs, but each line has some.
+    Row("kinks of some outputs in float32", bend, (normal(0, 12, 16), normal(1, 16, 12) / 4),
+        of_bend, want="pass unsure", edits="doubled", says={"doubled": "as a whole: x is off by"},
+        kind={"doubled": "factor"}, check=check_vjp),
     Row("a layer in float32, to a demanded tolerance", rounding_layer("float32")[0], POINT,
         rounding_layer("float32")[1], want="pass unsure", edits="doubled", options={"rtol": 1e-3},
         check=check_vjp),
@@ -533,16 +525,11 @@ ROWS = [
     Row("outputs that few digits hide", lambda x: np.tanh(x @ POINT[1]) + 1000, POINT[0][:3],
         lambda u, x: (u * (1 - np.tanh(x @ POINT[1]) ** 2)) @ POINT[1].T, edits="doubled",
         inside="bfloat16", check=check_vjp, **HALF_HIDDEN),
-    Row(
-        # An error of a few times the noise of f is no rounding of the claim.
-        "a pedestal of 30 in float16",
-        lambda x: cast("float16", 30 + np.sum(FORTY[1] * np.sin(np.float64(x)))),
-        FORTY[0],
-        lambda x: FORTY[1] * np.cos(x),
-        edits="doubled",
-        wrong={"5 % too large": np.float32(1.05) * FORTY[1] * np.cos(FORTY[0])},
-        always=True,
-    ),
+    # An error of a few times the noise of f is no rounding of the claim.
+    Row("a pedestal of 30 in float16",
+        lambda x: cast("float16", 30 + np.sum(FORTY[1] * np.sin(np.float64(x)))), FORTY[0],
+        lambda x: FORTY[1] * np.cos(x), edits="doubled",
+        wrong={"5 % too large": np.float32(1.05) * FORTY[1] * np.cos(FORTY[0])}, always=True),
     Row("sine of float16, for upstreams that are made large", lambda x: np.float16(1e4) * np.sin(x),
         np.float16([0.5, -1, 2]), of_sines, edits="doubled",
         wrong={"clipped": lambda u, x: np.clip(of_sines(u, x), -100, 100)}, check=check_vjp),
@@ -650,16 +637,18 @@ def of_shifted(u, a, left=1):
 # Losses in float16 beside a penalty: of one number, of 50, and of two inputs.
 
 
-def beside_a_small_penalty(size, seed, penalty, **more):
+def beside_a_small_penalty(size, seed, penalty, how="in float16", digits=np.float16):
     rng = np.random.default_rng(seed)
     A, b, x = rng.normal(size=(30, size)), rng.normal(size=30), rng.normal(size=size)
 
     def f(x):
-        return float(np.float16(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
+        return float(digits(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
 
-    right = 2 * A.T @ (A @ x - b) / 30 + penalty * x
-    name = f"a regression of {size} in float16 beside a penalty of {penalty:g}"
-    return Row(name, f, x, right, edits="doubled, zero", not_as=NOT_SEEN, **more)
+    right, alone = 2 * A.T @ (A @ x - b) / 30 + penalty * x, {"of the penalty alone": penalty * x}
+    name = f"a regression of {size} {how} beside a penalty of {penalty:g}"
+    hides = {"of the penalty alone": "unsure:stairs unsure:kink"}
+    edits = "doubled, negated, zero, rolled"
+    return Row(name, f, x, right, edits=edits, wrong=alone, hides=hides, not_as=NOT_SEEN)
 
 
 FORM = np.array([[2, -1, 0.5], [0.25, 1.5, -0.75], [1, 0.5, -2]])
@@ -713,6 +702,7 @@ ROWS += [
     # Of 50 entries there are not enough evaluations to look at each from afar.
     beside_a_small_penalty(20, 3, 0.02),
     beside_a_small_penalty(50, 0, 0.2),
+    beside_a_small_penalty(20, 0, 0.1, "of three decimals", lambda y: np.round(y, 3)),
     Row("a quadratic form in float16", quadratic_form, (np.array([1, -0.5, 2]), FORM),
         of_quadratic_form, options={"rtol": 0.03}, want="pass unsure:stairs", edits="doubled, zero",
         hides={"zero": "unsure:stairs"},

@@ -36,26 +36,6 @@ def stairs(name, f, x, slope, *, smooth="pass", zero="unsure:stairs", **more):
     return Row(name, of_one(f), [x], [slope], want=smooth, hides={"zero": zero}, **MOST, **more)
 
 
-FEW_DIGITS = {"an entry": "pass", "of the penalty alone": "unsure:stairs"}
-
-
-def beside_a_penalty(name, digits, penalty=0.1, hides=FEW_DIGITS):
-    """Return a row of a loss of few digits beside a penalty that nothing rounds."""
-    rng = np.random.default_rng([20, 0])
-    x, weights = rng.normal(size=20), rng.normal(size=(4, 20)) / np.sqrt(20)
-
-    def f(x):
-        return float(digits(np.sum(np.tanh(weights @ x) ** 2))) + penalty * np.sum(x * x) / 2
-
-    def right(x):
-        y = np.tanh(weights @ x)
-        return weights.T @ (2 * y * (1 - y**2)) + penalty * x
-
-    # wrong today: with few evaluations nobody looks for stairs, and the right gradient fails.
-    wrong, not_seen = {"of the penalty alone": penalty * x}, "fewer evaluations"
-    return Row(name, f, x, right, wrong=wrong, hides=hides, not_as=not_seen)
-
-
 # A solver stops at a tolerance: f jumps where it makes another number of steps.
 
 
@@ -276,8 +256,6 @@ ROWS = [
     stairs("a sine in float16", lambda x: np.float16(np.sin(x)), 0.7, np.cos(0.7)),
     Row("three decimals", lambda x: np.round(x, 3).sum(), X, np.ones(5),
         hides={"zero": "unsure:stairs", "an entry": "pass fail"}),
-    beside_a_penalty("a loss of three decimals beside a penalty", lambda y: np.round(y, 3)),
-    beside_a_penalty("a loss in float16 beside a penalty", np.float16),
     # Stairs as high as the loss are meant: the slope is that between two of them.
     Row("a floor of twice a sum beside a square",
         lambda x: np.floor(2 * np.sum(np.sin(x))) + x @ x / 2, X, lambda x: x,
