@@ -80,18 +80,12 @@ A_SOLVER = {
 
 def small_term(name, term, slope, size):
     """Return a row of a small term beside a smooth one; without it, it is not called a solver."""
+    f = lambda x: np.sum(np.sin(x)) + size * np.sum(term(x))  # noqa: E731
+    right = lambda x: np.cos(x) + size * slope(x)  # noqa: E731
     wrong = "without the small term"
-    says = {wrong: "is a small term of f missing"} if size < 1e-2 else {}
-    return Row(
-        f"a small {name} of {size:g}",
-        lambda x: np.sum(np.sin(x)) + size * np.sum(term(x)),
-        X3,
-        lambda x: np.cos(x) + size * slope(x),
-        edits="",
-        wrong={wrong: np.cos},
-        kind={wrong: "none"},
-        says=says,
-    )
+    more = {"says": {wrong: "is a small term of f missing"} if size < 1e-2 else {}}
+    more |= {"edits": "", "wrong": {wrong: np.cos}, "kind": {wrong: "none"}}
+    return Row(f"a small {name} of {size:g}", f, X3, right, **more)
 
 
 # Beside the end of a domain slopes grow without end, and a long step leaves the domain.
@@ -101,14 +95,9 @@ def logarithm(seed):
     rng = np.random.default_rng(seed)
     a = rng.uniform(1, 5, 3)
     x = a + 10 ** rng.uniform(-10, -1, 3)
-    return Row(
-        f"near the end of a logarithm, {seed}",
-        lambda x: np.sum(np.log(x - a)),
-        x,
-        lambda x: 1 / (x - a),
-        want="pass unsure",
-        hides={"an entry": "unsure fail"},
-    )
+    f, right = lambda x: np.sum(np.log(x - a)), lambda x: 1 / (x - a)
+    more = {"want": "pass unsure", "hides": {"an entry": "unsure fail"}}
+    return Row(f"near the end of a logarithm, {seed}", f, x, right, **more)
 
 
 # The steps that fit between are rounded to a few digits.
@@ -123,26 +112,14 @@ def pole(distance, **more):
 
 
 def spike(width):
-    """Return rows of a spike: at its top, and on its flank."""
+    """Yield rows of a spike: at its top, and on its flank."""
     f = of_one(lambda x: np.exp(-(((x - 1) / width) ** 2)))
-    z = 0.7
-    return (
-        Row(
-            f"the top of a spike of {width:g}",
-            f,
-            [1.0],
-            [0.0],
-            want="pass unsure",  # of a kink: slopes go from far above 0 to far below
-            wrong={"1/w": [1 / width]},
-        ),
-        Row(
-            f"the flank of a spike of {width:g}",
-            f,
-            [1 + z * width],
-            lambda x: -2 * (x - 1) / width**2 * np.exp(-(((x - 1) / width) ** 2)),
-            **TOO_NEAR if width == 1e-9 else ALONE,
-        ),
-    )
+    slope = lambda x: -2 * (x - 1) / width**2 * f(x)  # noqa: E731
+    # At the top it may be unsure of a kink: slopes go from far above 0 to far below.
+    top = {"want": "pass unsure", "wrong": {"1/w": [1 / width]}}
+    yield Row(f"the top of a spike of {width:g}", f, [1.0], [0.0], **top)
+    flank = TOO_NEAR if width == 1e-9 else ALONE
+    yield Row(f"the flank of a spike of {width:g}", f, [1 + 0.7 * width], slope, **flank)
 
 
 def hidden_power(x):
@@ -276,11 +253,8 @@ ROWS = [
             ("quartic", lambda x: x**4, lambda x: 4 * x**3),
             ("wave", lambda x: np.sin(20 * x) / 20, lambda x: np.cos(20 * x)),
             ("kink", lambda x: np.abs(x - 0.31), lambda x: np.sign(x - 0.31)),
-            (
-                "sharp bend",
-                lambda x: np.hypot(x - 0.31, 1e-4),
-                lambda x: (x - 0.31) / np.hypot(x - 0.31, 1e-4),
-            ),
+            ("sharp bend", lambda x: np.hypot(x - 0.31, 1e-4),
+             lambda x: (x - 0.31) / np.hypot(x - 0.31, 1e-4)),
         )
         for size in (1e-2, 1e-5)
     ),
