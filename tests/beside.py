@@ -4,6 +4,8 @@ import subprocess
 
 import numpy as np
 
+from gradcheck_ref import check_vjp
+
 
 def ran(*command, **how):
     """Run a command to its end, and keep what it prints."""
@@ -55,6 +57,16 @@ class OneByOne:
 
     def jvp(self, *inputs, **named):
         return self.adapted.jvp(*inputs, **named)
+
+
+def assert_one_by_one(adapted, x, count, checked):
+    """Have a function called at some points, and checked, with the numbers that it has alone."""
+    points = shifted(x, count)
+    values = [value.tobytes() for value in adapted().many(points)]
+    assert values == [adapted()(point).tobytes() for point in points]
+    if checked:
+        together, alone = check_vjp(adapted(), x), check_vjp(OneByOne(adapted()), x)
+        assert (together.verdict, together.reason) == (alone.verdict, alone.reason)
 
 
 def function(forward, backward):

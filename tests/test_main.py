@@ -74,16 +74,10 @@ def test_a_tour_that_failed_ends_with_status_1(seen, monkeypatch, capsys):
     assert __main__.main([]) == 1
 
 
-class Terminal(io.StringIO):
-    """A stdout that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
 @pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
 def test_a_terminal_gets_colour_unless_no_color_is_set(seen, monkeypatch, no_color, coloured):
-    terminal = Terminal()
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
     monkeypatch.setattr(__main__, "tour", lambda width: seen)
     monkeypatch.setenv("NO_COLOR", no_color)
     monkeypatch.setattr(sys, "stdout", terminal)

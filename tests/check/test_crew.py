@@ -25,10 +25,6 @@ from crew_cases import (
 from processes import assert_it_goes
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp
-from gradcheck_ref.check.call.crew import Work, with_inputs
-from gradcheck_ref.check.measure.lines import Line
-from gradcheck_ref.structure.inputs import Inputs
-from gradcheck_ref.structure.outputs import Outputs
 
 pytestmark = pytest.mark.forks
 
@@ -59,18 +55,15 @@ def test_an_executor_of_processes_serves_several_checks():
 # --- what travels -----------------------------------------------------------------------------
 
 
-def work_over(size):
-    inputs = Inputs(np.sum, np.linspace(1, 2, size))
-    return Work(np.sum, inputs, Outputs(np.float64(1.0), np.float64))
+def test_points_are_sent_as_few_bytes_beside_the_inputs():
+    x, sent = np.linspace(1, 2, 10**5), []
 
+    def sending(call, chunks):
+        sent.extend(len(pickle.dumps(chunk)) for chunk in chunks)
+        return map(call, chunks)
 
-@pytest.mark.parametrize("moves", [None, np.packbits(np.ones(10**6, bool))], ids=["all", "some"])
-def test_a_point_of_a_million_numbers_is_few_bytes_to_send(moves):
-    work = work_over(10**6)
-    line = Line(work.inputs, 0, 10**6, (0, 3), moves)
-    places = [(line, t) for t in (0.1, -0.1, 0.06, -0.06, 0.04, -0.04)]
-    assert len(pickle.dumps(with_inputs(None, places))) < (1000 if moves is None else 130_000)
-    assert len(pickle.dumps((work, places))) < 8 * 10**6 + 140_000  # x itself, once
+    assert check_gradient(np.sum, x, np.ones(10**5), workers=sending).verdict == "pass"
+    assert max(sent) < 1.5 * x.nbytes
 
 
 def test_a_lambda_is_known_to_processes_that_are_forked():

@@ -12,19 +12,10 @@ from gradcheck_ref.check.call import progress
 from gradcheck_ref.check.call.progress import Progress
 
 
-class Stream(io.StringIO):
-    """A stderr that keeps what is written, and may be a terminal."""
-
-    terminal = False
-
-    def isatty(self):
-        return self.terminal
-
-
 @pytest.fixture(params=[True, False], ids=["terminal", "log"])
 def stderr(request, monkeypatch):
-    stream = Stream()
-    stream.terminal = request.param
+    stream = io.StringIO()
+    stream.isatty = lambda: request.param
     # Of this module only: pytest has sys.stderr for itself.
     monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=stream))
     return stream
@@ -62,7 +53,7 @@ def test_the_line_is_wiped_in_the_end_even_after_an_error(stderr):
     with pytest.raises(KeyboardInterrupt):
         check_gradient(interrupted, np.ones(2), np.ones(2))
     assert "gradcheck: 1 evaluations of f" in stderr.getvalue()
-    assert stderr.getvalue().endswith("\r\x1b[K") == stderr.terminal
+    assert stderr.getvalue().endswith("\r\x1b[K") == stderr.isatty()
 
 
 def test_a_log_gets_a_line_every_half_a_minute(monkeypatch, stderr):
@@ -70,7 +61,7 @@ def test_a_log_gets_a_line_every_half_a_minute(monkeypatch, stderr):
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     count_to(95)
     lines = stderr.getvalue().splitlines()
-    assert len(lines) == 3 or stderr.terminal
+    assert len(lines) == 3 or stderr.isatty()
 
 
 def test_a_progress_function_is_called_in_place_of_the_line(stderr):

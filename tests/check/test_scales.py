@@ -26,7 +26,7 @@ from gradcheck_ref import check_vjp, nearby
 from gradcheck_ref.zoo import all_cases
 
 # Far from its domain f may overflow, and NumPy says so.
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore::RuntimeWarning"), pytest.mark.sweep(10)]
 
 # Powers of two near 1e-5 and 1e5: multiplied by them, no number is rounded, so that even a point at
 # a kink or a tie stays where it is.
@@ -131,13 +131,11 @@ def same_in(form, name):
     assert not {c: (here[c], there[c]) for c in here if differ(name, here[c], there[c])}
 
 
-@pytest.mark.sweep(10)
 @of_units(EXACT)
 def test_a_check_says_the_same_in_any_units(name, form):
     same_in(form, name)
 
 
-@pytest.mark.sweep(10)
 @of_units(DECIMAL, has_digits_to_spare)
 def test_a_check_of_a_smooth_function_says_the_same_in_decimal_units(name, form):
     same_in(form, name)
@@ -279,7 +277,6 @@ def misjudged(fewer, other, wrong_answers, form=lambda row: row):
             wrong_answers[verdict].append(report)
 
 
-@pytest.mark.sweep(10)
 @of_zoo([*PRECISIONS, "float32-inputs"])
 def test_in_fewer_bits_no_right_gradient_fails_and_zeros_do_not_pass(name, precision):
     wrong_answers = {"fail": [], "pass": []}
@@ -292,7 +289,6 @@ def test_in_fewer_bits_no_right_gradient_fails_and_zeros_do_not_pass(name, preci
     assert_few(wrong_answers)
 
 
-@pytest.mark.sweep(10)
 @of_zoo(PRECISIONS, is_scalar)
 def test_beside_a_penalty_no_right_gradient_fails_and_none_may_ignore_the_loss(name, precision):
     wrong_answers = {"fail": [], "pass": []}

@@ -11,7 +11,9 @@ from beside import ran
 from docstrings import faults_of
 
 from gradcheck_ref import compat
+from gradcheck_ref.compat import cs231n, tvm, warp
 from gradcheck_ref.zoo import all_cases
+from gradcheck_ref.zoo.problem import problems
 
 PEERS = ["cs231n", "tvm", "torch", "warp"]
 MODULES = [module.name for module in pkgutil.iter_modules(compat.__path__)]
@@ -60,6 +62,49 @@ def test_a_peer_says_what_it_misses_in_the_zoo_and_where_it_differs_on_purpose(n
     rows = named_rows(module.__doc__, words_of(module))
     assert rows <= ZOO, f"not in the zoo: {rows - ZOO}"
     assert len(rows) >= 3
+
+
+# Gradients of the zoo, right ones of cases and bugs: what passes, and what looks wrong.
+JUDGED = {
+    "cs231n": (
+        "two_layer_network tiny_loss/sign", "relu_near_zero very_fast_sine logarithm_near_zero"),
+    "tvm": (
+        "relu_at_zero iris_classifier/first-flower-left-out float32_softplus/five-per-cent "
+        "tiny_loss/sign tiny_loss/zero relu_near_zero/slope-half",
+        "very_fast_sine logarithm_near_zero relu_at_zero/mask-dropped huge_loss/sign"),
+    "warp": (
+        "huge_loss/nearly sine_of_turns/pi-is-3.1416 tiny_loss/sign tiny_loss/zero "
+        "square_of_small_x/zero relu/in-place ridge_regression/halved",
+        "relu_at_zero relu_near_zero logarithm_near_zero very_fast_sine"),
+}  # fmt: skip
+
+
+def looks_right(peer, case, vjp):
+    """Whether a peer lets a gradient pass; of CS231n's number, whether it is that of kinks."""
+    if peer == "warp":
+        quiet = {"raise_exception": False, "show_summary": False}
+        return warp.gradcheck(case.f, case.inputs, vjp=vjp, **quiet)
+    for one in problems(case, vjp):
+        if peer == "cs231n":
+            slopes = cs231n.eval_numerical_gradient(one.f, one.x.copy(), verbose=False)
+            if not cs231n.rel_error(slopes, one.claimed) < 1e-4:
+                return False
+        else:
+            try:
+                tvm.check_numerical_grads(one.f, [one.x], [one.claimed])
+            except (AssertionError, ValueError):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("peer", JUDGED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_the_misses_and_refusals_are_those_of_the_docstring(peer):
+    for names, passes in zip(JUDGED[peer], (True, False), strict=True):
+        for name in names.split():
+            case = next(case for case in all_cases() if case.name == name.split("/")[0])
+            vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
+            assert looks_right(peer, case, vjps[name]) is passes, name
 
 
 # --- names and signatures --------------------------------------------------------------------

@@ -11,8 +11,6 @@ from edge_cases import Counted, never
 from tvm_edges import EDGES, ROWS, X, square
 
 from gradcheck_ref.compat.tvm import check_numerical_grads
-from gradcheck_ref.zoo import all_cases
-from gradcheck_ref.zoo.problem import problems
 
 H = 2.0**-10  # with it, and with numbers of few bits, all slopes below are exact
 ONE = np.ones(1)
@@ -222,30 +220,6 @@ def test_an_exception_of_the_function_is_passed_on_with_the_place():
         "in gradcheck_ref, calling f at x with x[1] moved by +0.001",
         "x is input_values['w'] of check_numerical_grads, h is its delta",
     ]
-
-
-# --- on the zoo ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "error"),
-    [
-        *[(name, None) for name in (
-            "relu_at_zero", "iris_classifier/first-flower-left-out",
-            "float32_softplus/five-per-cent", "tiny_loss/sign", "tiny_loss/zero",
-            "relu_near_zero/slope-half",
-        )],
-        ("very_fast_sine", AssertionError), ("logarithm_near_zero", ValueError),
-        ("relu_at_zero/mask-dropped", AssertionError), ("huge_loss/sign", AssertionError),
-    ],
-)  # fmt: skip
-def test_the_cases_of_the_docstring_pass_or_alarm_as_stated(name, error):
-    case = next(case for case in all_cases() if case.name == name.split("/")[0])
-    vjps = {case.name: case.vjp} | {bug.id: bug.vjp for bug in case.bugs}
-
-    with np.errstate(all="ignore"), pytest.raises(error) if error else nullcontext():
-        for problem in problems(case, vjps[name]):
-            check_numerical_grads(problem.f, [problem.x], [problem.claimed])
 
 
 # --- differs on purpose ----------------------------------------------------------------------

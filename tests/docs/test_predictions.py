@@ -99,15 +99,7 @@ def test_every_exercise_asks_before_it_tells(exercise):
     assert any(block.start() < text.index("## Tasks") for block in BLOCK.finditer(text))
 
 
-# --- the answers -----------------------------------------------------------------------------
-
-ASK = {}
-
-
-def asked(function):
-    """Keep a function that computes the answer to the question of its name."""
-    ASK[function.__name__.removeprefix("ask_")] = function
-    return function
+# --- the answers: that to a question is what the function of its name returns ------------------
 
 
 def solution(number):
@@ -135,7 +127,6 @@ def yes(condition):
     return "yes" if condition else "no"
 
 
-@asked
 def ask_home_long_step():
     text = (ROOT / "docs/assets/figures/secant.js").read_text("utf-8")
     assert 'state = { formula: "forward", h: 0.5' in text
@@ -150,7 +141,6 @@ def ask_home_long_step():
     return "unsure" if bar > 0.01 * abs(slope(h)) else "pass"
 
 
-@asked
 def ask_five_minutes_line():
     names = examples_of("docs/check/five_minutes.md", most=1)
     loss, w, gradient = names["loss"], names["w"], names["gradient"]
@@ -161,7 +151,6 @@ def ask_five_minutes_line():
     return "the line with `return`"
 
 
-@asked
 def ask_low_precision_curve():
     """By how many times the residuals of the layer on the page grow, from steps short to long."""
     names = examples_of("docs/check/in_low_precision.md", most=1)
@@ -180,7 +169,6 @@ def ask_low_precision_curve():
     return ["the left part", "the middle", "the right part"][np.argmax(grown)]
 
 
-@asked
 def ask_million_hide():
     """Return the largest share of the lines on which some errors hide; two equal ones have it."""
     signs = (np.arange(32)[:, None] >> np.arange(5) & 1) * 2 - 1
@@ -190,7 +178,6 @@ def ask_million_hide():
     return "on half" if hidden.max() == two == 0.5 else "on another share"
 
 
-@asked
 def ask_report_where():
     """Make each of the mistakes: one alone is wrong in the entries of the report on the page."""
     names = examples_of("docs/check/reading_a_report.md")
@@ -222,7 +209,6 @@ def ask_report_where():
     return found
 
 
-@asked
 def ask_stage1_shorter():
     x = np.array([0.7, 1.3, 1.9])
 
@@ -234,7 +220,6 @@ def ask_stage1_shorter():
     return f"about {off(1e-12)}"
 
 
-@asked
 def ask_stage2_mean():
     def off(h):
         ahead, behind = ((1 / (0.8 + step) - 1 / 0.8) / step for step in (h, -h))
@@ -246,7 +231,6 @@ def ask_stage2_mean():
     return f"{least:.7f}, a hundredth of before"
 
 
-@asked
 def ask_stage3_limit():
     x = np.array([0.3, 1.1, 2.4])
     right, twice = [], []
@@ -259,7 +243,6 @@ def ask_stage3_limit():
     return "none" if max(right) >= min(twice) else "some"
 
 
-@asked
 def ask_stage4_sign():
     row = allclose(-2.235e-04, 2.235e-04, rtol=1e-2, atol=1e-3)
     assert f"{row.error:.2e}" == "4.47e-04"
@@ -267,12 +250,10 @@ def ask_stage4_sign():
     return yes(row)
 
 
-@asked
 def ask_backward_upstream():
     return f"{1 / (1 + 3.0 * 3.0):g}"
 
 
-@asked
 def ask_network_product():
     """Multiply the shapes, and then the numbers."""
     names = examples_of("docs/network.md")
@@ -285,7 +266,6 @@ def ask_network_product():
     return found
 
 
-@asked
 def ask_complex_descent():
     """Walk along the conjugate of the gradient 2 z, as JAX has it."""
     z = 1 + 2j
@@ -296,7 +276,6 @@ def ask_complex_descent():
     return "the real part goes to 0, and the imaginary part grows"
 
 
-@asked
 def ask_students_learning():
     sys.path.insert(0, str(ROOT / "docs" / "examples"))
     try:
@@ -311,7 +290,6 @@ def ask_students_learning():
     return "the curve does not tell"
 
 
-@asked
 def ask_check_second_step():
     """The story of one claim (docs/check/how_it_decides.md): its other numbers, too."""
     x, calls, asked_at = np.array([0.7]), [], []
@@ -343,7 +321,6 @@ def ask_check_second_step():
     return f"{first[0] / second[0]:.0f} times shorter ones"
 
 
-@asked
 def ask_unsure_long_bar():
     def f(x):
         return 2e8 + 1 / x[0]
@@ -355,12 +332,10 @@ def ask_unsure_long_bar():
     return " and ".join(sorted(given))
 
 
-@asked
 def ask_01_forward():
     return str(int(solution("01").forward_difference(np.exp, np.array(1.0), 1e-17)))
 
 
-@asked
 def ask_02_central():
     def error(h):
         """Of the worst of some places near 1: rounding is lucky at some place or other."""
@@ -372,18 +347,15 @@ def ask_02_central():
     return f"1e-{-int(np.log10(min(errors, key=errors.get))):d}"
 
 
-@asked
 def ask_03_relative():
     (error,) = solution("03").relative_error(np.array([0.001]), np.array([0.0]), 1e-8)
     return str(round(error))
 
 
-@asked
 def ask_04_allclose():
     return f"`{np.allclose(np.ones(3), np.ones((2, 3)))}`"
 
 
-@asked
 def ask_stage5_trust():
     """By the error bar of the page, which knows no true slope; the true error says the same."""
     x, offered = np.array(0.7), options_of(block_of("stage5_trust"))
@@ -397,7 +369,6 @@ def ask_stage5_trust():
     return min(bars, key=bars.get)
 
 
-@asked
 def ask_choosing_too_short():
     """Of the third step that the page prints; the factor is how far from x the search has gone."""
     tried = []
@@ -417,7 +388,6 @@ def ask_choosing_too_short():
     return "its bar was mostly rounding"
 
 
-@asked
 def ask_05_formula():
     near, far = 7 + 2.0 * 1, 7 + 2.0 * 4  # the slope 7, and an error of 2 * h * h
     formulas = options_of(block_of("05_formula"))
@@ -426,7 +396,6 @@ def ask_05_formula():
     return found
 
 
-@asked
 def ask_05_rounding():
     """Two values, each off by EPS, in turn with each sign; divided by 2 h."""
     eps, h = 2.0**-52, 2.0**-20
@@ -437,14 +406,12 @@ def ask_05_rounding():
     return "`EPS * |f(x)| / h`"
 
 
-@asked
 def ask_06_relu():
     relu = solution("06")
     x = np.array([-1.0, 2.0, 0.5, 0.0])
     return verdict(check_vjp(relu.relu, x, vjp=lambda u, x: relu.relu_backward(x, u)))
 
 
-@asked
 def ask_07_softmax():
     with np.errstate(over="ignore", invalid="ignore"):
         e = np.exp(np.array([1000.0, 0.0]))
@@ -480,7 +447,6 @@ def gateless(network, X, labels, W1, b1, W2, b2, lam):
     return X.T @ through + lam * W1, through.sum(axis=0), dW2, db2
 
 
-@asked
 def ask_08_two_layer():
     (losses, right), (wrong_losses, wrong) = trained(right_gradient), trained(gateless)
     assert f"{losses[0]:.2f} {losses[-1]:.2f} {wrong_losses[-1]:.2f}" == "2.53 0.17 0.18"
@@ -488,7 +454,6 @@ def ask_08_two_layer():
     return "it falls, nearly as far as with the right gradient"
 
 
-@asked
 def ask_08_project():
     project = solution("project")
     project.mine = lambda name: solution(name)
@@ -508,7 +473,6 @@ def ask_08_project():
     return f"{len(calls)} times"
 
 
-@asked
 def ask_09_bug_hunt():
     softmax = solution("09").softmax
     x = np.array([[0.5, 3.0, 2.0, 1.0], [2.5, 1.5, 0.2, 4.0]])
@@ -516,7 +480,6 @@ def ask_09_bug_hunt():
     return yes(not np.allclose(np.zeros_like(x), numeric))
 
 
-@asked
 def ask_10_judge():
     table = (ROOT / "docs/examples/judge_baselines.md").read_text("utf-8")  # which a test computes
     rows = dict(re.findall(r"^\| (.+?) \|(.+)\|$", table, re.MULTILINE))
@@ -525,14 +488,12 @@ def ask_10_judge():
     return str(gates["stage 2 central"])
 
 
-@asked
 def ask_11_batch_norm():
     batch_norm = partial(solution("11").batch_norm, gamma=np.ones(1), beta=np.zeros(1), eps=1e-12)
     y, moved = (batch_norm(np.array([[1.0], [other]])) for other in (3.0, 5.0))
     return "nearly nothing" if np.allclose(y, moved, atol=1e-9) else "it moves"
 
 
-@asked
 def ask_12_convolution():
     source = (COURSE.find("12").folder / "solution.py").read_text("utf-8")
     wrong = load(COURSE.find("12").folder / "solution.py", source.replace("] +=", "] =").encode())
@@ -551,14 +512,12 @@ def ask_12_convolution():
     return yes(word(1) == "fail")
 
 
-@asked
 def ask_13_second_order():
     second = solution("13")
     A, x, a, b = (np.random.default_rng(13).normal(size=s) for s in ((4, 3), 3, 3, 3))
     return yes(second.asymmetry(lambda v: second.hessian_vector(v, x, A) / 2, a, b) > 1e-9)
 
 
-@asked
 def ask_14_random_lines():
     lines = solution("14").signs(0, 10, 50)
     error = np.zeros(50)
@@ -566,14 +525,12 @@ def ask_14_random_lines():
     return "on all 10" if np.all(abs(lines @ error) == 0.001) else "not on all"
 
 
-@asked
 def ask_noise_differences():
     weights = np.diff(np.eye(7), n=6, axis=0)[0]
     assert max(weights**2) == 20**2
     return f"it becomes about {np.sqrt(np.sum(weights**2)):.0f} times as large"
 
 
-@asked
 def ask_newton_end():
     names = examples_of("docs/check/second_order.md", most=1)
     gradient, product = names["gradient"], names["hessian_times"]
@@ -592,12 +549,10 @@ def ask_newton_end():
     return "at the right weights" if np.allclose(*ends, rtol=1e-6) else "at wrong weights"
 
 
-@asked
 def ask_15_dropout():
     return f"{solution('15').unseen(0.5, 1000, 3):.0f}"
 
 
-@asked
 def ask_16_torch_function():
     torch = pytest.importorskip("torch")
     function = solution("16")
@@ -608,7 +563,6 @@ def ask_16_torch_function():
     return yes(found)
 
 
-@asked
 def ask_point_why():
     names = examples_of("docs/check/what_a_point_hides.md")
     layer, gradient = names["new_layer"], names["gradient"]
@@ -620,26 +574,22 @@ def ask_point_why():
     return "there the gradient is right"
 
 
-@asked
 def ask_kink_claim():
     report = check_gradient(lambda x: np.maximum(x, 0.0), np.array(0.0), np.array(0.0))
     assert report.reason == "kink"
     return report.verdict
 
 
-@asked
 def ask_17_special_points():
     return yes(
         verdict(check_gradient(lambda x: np.sum(x * x * x), np.ones(3), 3 * np.ones(3))) == "pass"
     )
 
 
-@asked
 def ask_18_low_precision():
     return str(int(solution("18").bfloat16(np.array([257.0]))[0]))
 
 
-@asked
 def ask_kill_matrix_brings():
     data = (ROOT / "docs" / "assets" / "figures" / "kill_matrix.js").read_text("utf-8")
     brings = dict.fromkeys(range(1, 6), 0)
@@ -654,6 +604,9 @@ def ask_kill_matrix_brings():
     ]
     most = str(max(brings, key=brings.get))
     return next(o for o in options_of(block_of("kill_matrix_brings")) if o.startswith(most))
+
+
+ASK = {name.removeprefix("ask_"): ask for name, ask in globals().items() if name[:4] == "ask_"}
 
 
 def test_every_question_is_asked_here():

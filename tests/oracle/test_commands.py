@@ -271,15 +271,9 @@ def test_answer_survives_nonsense(command, monkeypatch):
     assert float(replies[-1]["slope"]) == 12.765625
 
 
-class Terminal(io.StringIO):
-    """A stderr that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
 def test_the_progress_line_is_gone_at_the_end(command, monkeypatch):
-    terminal = Terminal()
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", terminal)
     command("test", *LAZY)
     lines = terminal.getvalue().split("\r")

@@ -69,44 +69,9 @@ def test_an_ordinary_point_has_the_shapes_of_the_showing_one():
         assert all(np.isfinite(y).all() for y in as_tuple(wild.f(*point))), wild.id
 
 
-# What the check says a wrong derivative looks like, where that is not what the zoo has a word for.
-SAID = {
-    name: kind
-    for kind, names in {
-        "upstream-ignored":
-            "chainer/huber-loss k2/total-score nd4j/softplus autograd.jl/log-to-a-base "
-            "mlpack/log-softmax tensorflow.net/squared-difference",
-        "inner-factor": "autodiff/asin statsmodels/log-dispersion scikit-optimize/hamming",
-        "local-derivative":
-            "autodiff/asinh calculus.jl/quotient openturns/parameter-set tt-metal/rpow "
-            "statsmodels/cdf-link statsmodels/binomial-variance paddle/shared-layer "
-            "hips/normal-cdf distributions.jl/logit-normal",
-        "zero": "autodiff/hypot-second",
-        "mean-and-spread": "crypten/batch-norm",
-        "some-outputs": "quack/pre-norm",
-        "single-entries": "pints/eight-schools",
-        "some-entries":
-            "exponentialfamily/normal exponentialfamily/log-normal openturns/laplace "
-            "neon/convolution zygote/real-fft",
-        "sign": "ngboost/laplace",
-        "not-zero": "torch/constant",
-        "missing-sum": "oneflow/fmod",
-        "extra-sum": "hips/repeat",
-        "constant-term": "openturns/frank-copula",
-        "phase": "chainrules/arcsecant",
-        "unknown": "pints/noise-exponent stan/negative-binomial-cdf",
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-
-
 @pytest.mark.one_in(12)
-@pytest.mark.parametrize("wild", WILD, ids=lambda wild: wild.id)
-def test_a_bug_is_refused_with_its_diagnosis_and_the_right_derivative_is_not(wild):
-    for point in filter(None, (wild.shows, wild.hides)):
-        case = wild.case(point)
-        assert checked(case, case.vjp).verdict != "fail"
-    case = wild.case(wild.shows)
-    report = checked(case, case.bugs[0].vjp)
-    found = report.diagnoses[0].kind if report.diagnoses else "unknown"
-    assert (report.verdict, found) == ("fail", SAID.get(wild.id, wild.looks))
+@pytest.mark.parametrize("wild", [wild for wild in WILD if wild.hides], ids=lambda wild: wild.id)
+def test_where_a_bug_hides_the_right_derivative_is_not_refused(wild):
+    """Where it shows, the corpus asks for both: tests/check/corpus/adapted.py."""
+    case = wild.case(wild.hides)
+    assert checked(case, case.vjp).verdict != "fail"

@@ -35,14 +35,27 @@ LOOKS = {
     "none": "cube/step-of-1e-12 pints/noise-exponent stan/negative-binomial-cdf",
     "single-entries": "relu_at_zero/mask-dropped unrolled_rnn/truncated pints/eight-schools "
     "leaky_memory/inputs-for-memory leaky_memory/decay-direct-only",
+    "some-entries": "exponentialfamily/normal exponentialfamily/log-normal openturns/laplace "
+    "neon/convolution zygote/real-fft",
+    "some-outputs": "quack/pre-norm",
     "row-or-column": "max_pooling_with_tie/to-all",
     "factor": "maximum_with_tie/to-all",
     "sign": "ngboost/laplace",
+    "phase": "chainrules/arcsecant",
     "zero": "autodiff/hypot-second",
+    "not-zero": "torch/constant",
     "missing-sum": "oneflow/fmod",
+    "extra-sum": "hips/repeat",
+    "constant-term": "openturns/frank-copula",
+    "mean-and-spread": "crypten/batch-norm",
+    "upstream-ignored": "chainer/huber-loss k2/total-score nd4j/softplus mlpack/log-softmax "
+    "autograd.jl/log-to-a-base tensorflow.net/squared-difference",
     "inner-factor": "autodiff/asin scikit-optimize/hamming statsmodels/log-dispersion "
     "solve/right-hand-side-for-solution axes_permuted/scale-squared elman_cell/tanh-forgotten "
     "elman_cell/new-state-for-old gru_cell/reset-forgotten float32_layer/tanh-forgotten",
+    "local-derivative": "autodiff/asinh calculus.jl/quotient openturns/parameter-set tt-metal/rpow "
+    "statsmodels/cdf-link statsmodels/binomial-variance paddle/shared-layer hips/normal-cdf "
+    "distributions.jl/logit-normal",
 }
 
 # A derivative of 0 stays 0, so nothing shows that it is too large.

@@ -53,16 +53,10 @@ def beside_a_kink(distance):
 
 def on_the_way(name, part, slope):
     """Return a row of x^2 with a part that has this slope at x and another one from afar."""
-    x = np.array([0.7, -0.4])
+    x, name = np.array([0.7, -0.4]), f"{name} between x and a few thousandths of it"
     wrong = {"without it": 2 * x, "the other side": 2 * x - [slope, 0]}
-    return Row(
-        f"{name} between x and a few thousandths of it",
-        lambda y: np.sum(y * y) + part(y[0] - 0.7),
-        x,
-        2 * x + [slope, 0],
-        wrong=wrong,
-        not_as=FEW_DIGITS,
-    )
+    f, right = lambda y: np.sum(y * y) + part(y[0] - 0.7), 2 * x + [slope, 0]
+    return Row(name, f, x, right, wrong=wrong, not_as=FEW_DIGITS)
 
 
 GRID = np.linspace(-5, 5, 2001)
@@ -77,15 +71,10 @@ def table_on_a_pedestal(seed):
     rng = np.random.default_rng(seed)
     at, values = np.sort(rng.uniform(-3, 3, 30)), rng.normal(size=30)
     x = rng.uniform(-2.5, 2.5, 4)
-    piece = np.searchsorted(at, x) - 1
-    return Row(
-        f"a table of linear pieces on a pedestal of 1e7, {seed}",
-        lambda x: 1e7 + np.sum(np.interp(x, at, values)),
-        x,
-        np.diff(values)[piece] / np.diff(at)[piece],
-        want="pass unsure",
-        not_as=f"{FEW_DIGITS}, x 2^-17",
-    )
+    name, piece = f"linear pieces on a pedestal of 1e7, {seed}", np.searchsorted(at, x) - 1
+    f = lambda x: 1e7 + np.sum(np.interp(x, at, values))  # noqa: E731
+    right = np.diff(values)[piece] / np.diff(at)[piece]
+    return Row(name, f, x, right, want="pass unsure", not_as=f"{FEW_DIGITS}, x 2^-17")
 
 
 # Ties: every choice that has the right sum is valid, and no other.
@@ -102,16 +91,8 @@ def tie(name, f, at, right, *others, wrong=(), rolled="unsure", **more):
     def by_name(claims):
         return {str(list(one)): list(one) for one in claims}
 
-    return Row(
-        name,
-        f,
-        at,
-        right,
-        also=by_name(others),
-        wrong=by_name(wrong),
-        hides={"rolled": rolled},
-        **KINK | more,
-    )
+    more = KINK | {"also": by_name(others), "wrong": by_name(wrong)} | more
+    return Row(name, f, at, right, hides={"rolled": rolled}, **more)
 
 
 def quantile(n, q, decimals, seed, **more):
@@ -122,10 +103,8 @@ def quantile(n, q, decimals, seed, **more):
     for row, share in ((int(at), 1 - at % 1), (int(at) + 1, at % 1)):
         g[order[min(row, n - 1)]] += share
     f = lambda x: float(np.quantile(x, q))  # noqa: E731
-    name = f"the {q:g} quantile of {n} numbers with ties"
-    return Row(
-        name, f, x, g, wrong={"half as much again": 1.5 * g, "thrice": 3 * g}, **ANY_CHOICE | more
-    )
+    name, wrong = f"the {q:g} quantile of {n} numbers with ties", {"half as much again": 1.5 * g}
+    return Row(name, f, x, g, wrong=wrong | {"thrice": 3 * g}, **ANY_CHOICE | more)
 
 
 MAY_BE_ZERO = {"zero": "pass unsure fail"} | dict.fromkeys(
@@ -166,11 +145,8 @@ def whole_offsets(dtype):
     i, j = at.T
     ahead = np.stack([image[i + 1, j] - image[i, j], image[i, j + 1] - image[i, j]], axis=1)
     name = f"offsets of whole pixels in {np.dtype(dtype)}"
-    between = {"zero": "unsure:kink"}
-    right = weights[:, None] * ahead
-    return Row(
-        name, f, np.zeros((5, 2), dtype), right, edits="doubled, zero", hides=between, **KINK
-    )
+    more = KINK | {"edits": "doubled, zero", "hides": {"zero": "unsure:kink"}}
+    return Row(name, f, np.zeros((5, 2), dtype), weights[:, None] * ahead, **more)
 
 
 ROWS = [

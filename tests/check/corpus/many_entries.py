@@ -5,6 +5,7 @@ from beside import hashed
 
 from gradcheck_ref import check_jvp, check_vjp
 
+from .noise_and_few_digits import sum_of_softmax
 from .row import Row
 
 WEIGHTS = np.arange(1, 301)
@@ -38,33 +39,21 @@ def slices(name, x, cases):
     right = of_energy(x)
     wrong = {said: spoilt(right, at, value) for said, (at, value) in cases.items()}
     says = {said: f"{said}, and all else is right along 4 random lines" for said in cases}
-    far = (
-        "x and f 2^17"  # there other steps are tried, and one slope of nearly 0 is known less well
-    )
-    return Row(name, energy, x, right, edits="", wrong=wrong, says=says, not_as=far)
+    # In other units other steps are tried, and one slope of nearly 0 is known less well.
+    return Row(name, energy, x, right, edits="", wrong=wrong, says=says, not_as="x and f 2^17")
 
 
 SLICES = [
-    slices(
-        "an attention",
-        BOX,
-        {
-            "x[:, :, 31, :] is zero": (np.s_[:, :, 31], 0.0),
-            "x[:, :, :, 15] is zero": (np.s_[..., 15], 0.0),
-            "x[:, 2, :, :] is wrong": (np.s_[:, 2], (1.3,)),
-            "x[0, 2, :, :] is wrong": (np.s_[0, 2], (-1.0,)),
-            "x[:, :, 24:32, :] is zero": (np.s_[:, :, 24:], 0.0),
-        },
-    ),
-    slices(
-        "a large matrix",
-        GRID,
-        {
-            "row 37 of x is wrong": (37, (3.0,)),
-            "column 5 of x is wrong": (np.s_[:, 5], (2.0,)),
-            "x[16:32, 32:48] is zero": (np.s_[16:32, 32:48], 0.0),
-        },
-    ),
+    slices("an attention", BOX, {
+        "x[:, :, 31, :] is zero": (np.s_[:, :, 31], 0.0),
+        "x[:, :, :, 15] is zero": (np.s_[..., 15], 0.0),
+        "x[:, 2, :, :] is wrong": (np.s_[:, 2], (1.3,)),
+        "x[0, 2, :, :] is wrong": (np.s_[0, 2], (-1.0,)),
+        "x[:, :, 24:32, :] is zero": (np.s_[:, :, 24:], 0.0)}),
+    slices("a large matrix", GRID, {
+        "row 37 of x is wrong": (37, (3.0,)),
+        "column 5 of x is wrong": (np.s_[:, 5], (2.0,)),
+        "x[16:32, 32:48] is zero": (np.s_[16:32, 32:48], 0.0)}),
     slices("a padded matrix", PADDED, {"x[60:64, :] is zero": (np.s_[60:], 0.0)}),
 ]  # fmt: skip
 
@@ -142,10 +131,8 @@ def two_layers(name, activation, slope):
     inner = of_scores @ at[2].T * slope(hidden)
     right = rows.T @ inner, inner.sum(axis=0), hidden.T @ of_scores, of_scores.sum(axis=0)
     wrong = {"v[7, 3] doubled": (*right[:2], spoilt(right[2], (7, 3), (2.0,)), right[3])}
-    options, says = (
-        {"rtol": 1e-6},
-        {"v[7, 3] doubled": "inputs[2]: the only measured entry differs; worst at [7, 3]"},
-    )
+    says = {"v[7, 3] doubled": "inputs[2]: the only measured entry differs; worst at [7, 3]"}
+    options = {"rtol": 1e-6}
     return Row(name, loss, at, right, edits="doubled", wrong=wrong, says=says, options=options)
 
 
@@ -236,40 +223,20 @@ ROWS = [
         lambda x: np.cos(x) * WEIGHTS),
     *SLICES,
     Row("1,500 entries", sines, X, of_sines, wrong=ENTRIES, says=NAMED),
-    Row(
-        # Claims and slopes agree along lines to more digits than the rounding of f leaves.
-        "400 sines beside 1e3, to more digits than f shows",
-        lambda x: 1e3 + np.sum(np.sin(x)),
-        X[:400],
-        np.cos,
-        want="unsure",
-        edits="",
-        wrong={"1e-8 too large": (1 + 1e-8) * np.cos(X[:400])},
-        options={"rtol": 2e-9},
-        always=True,
-    ),
-    Row(
-        "300 entries of many units",
-        lambda x: np.sum(np.log1p(x / UNITS)),
-        AT_UNITS,
+    # Claims and slopes agree along lines to more digits than the rounding of f leaves.
+    Row("400 sines beside 1e3, to more digits than f shows", lambda x: 1e3 + np.sum(np.sin(x)),
+        X[:400], np.cos, want="unsure", edits="",
+        wrong={"1e-8 too large": (1 + 1e-8) * np.cos(X[:400])}, options={"rtol": 2e-9},
+        always=True),
+    Row("300 entries of many units", lambda x: np.sum(np.log1p(x / UNITS)), AT_UNITS,
         1 / (UNITS + AT_UNITS),
-        wrong={
-            f"x[{k}] {how}": spoilt(1 / (UNITS + AT_UNITS), k, (factor,))
-            for k in (3, 150, 299)
-            for how, factor in {"lost": 0.0, "1 % too large": 1.01}.items()
-        },
-    ),
-    Row(
-        "a net of three layers",
-        net,
-        POINT,
-        of_net,
+        wrong={f"x[{k}] {how}": spoilt(1 / (UNITS + AT_UNITS), k, (factor,))
+               for k in (3, 150, 299)
+               for how, factor in {"lost": 0.0, "1 % too large": 1.01}.items()}),
+    Row("a net of three layers", net, POINT, of_net,
         wrong={names: wrong_in(names) for names in ("ab", "abc", "d")},
-        says={
-            "ab": "right from c on, and wrong from b on towards the input",
-            "d": "as a whole: d is off by",
-        },
-    ),
+        says={"ab": "right from c on, and wrong from b on towards the input",
+              "d": "as a whole: d is off by"}),
     two_layers("two layers with tanh", np.tanh, lambda h: 1 - h * h),
     two_layers("two layers with relus", lambda z: np.maximum(z, 0), lambda h: h > 0),
     *(solve(condition) for condition in (1e2, 1e4)),
@@ -286,33 +253,19 @@ ROWS = [
         np.random.default_rng(9).uniform(-9, 9, size=(10, 10)), of_leaky_relu, edits="",
         wrong={"0.1 % too large": lambda u, x: 1.001 * of_leaky_relu(u, x)}, check=check_vjp),
     *(
-        Row(
-            f"a power of {power} with its kinks at x",
-            lambda x, power=power: np.sum(np.abs(x - X[:200]) ** power),
-            X[:200],
-            0 * X[:200],
-            want="unsure",
-            edits="",
-        )
+        Row(f"a power of {power} with its kinks at x",
+            lambda x, power=power: np.sum(np.abs(x - X[:200]) ** power), X[:200], 0 * X[:200],
+            want="unsure", edits="")
         for power in (0.5, 1)
     ),
     Row("the largest of 1,500, along tangents", np.max, X, largest, edits="doubled",
         wrong={"another entry leaks": leaks},
         says={"another entry leaks": f"worst at [{np.argmax(X) - 1}]"}, check=check_jvp),
     *(
-        Row(
-            f"saturated outputs, {check.__name__}",
-            np.tanh,
-            STEPS,
-            of_steps,
-            edits="",
-            wrong={
-                "0.1 % too large": lambda u, x: 1.001 * of_steps(u, x),
-                "a leak of 1e-6": lambda u, x: of_steps(u, x) + 1e-6 * u * (x == STEPS[180]),
-            },
-            hides={"a leak of 1e-6": "unsure fail"},
-            check=check,
-        )
+        Row(f"saturated outputs, {check.__name__}", np.tanh, STEPS, of_steps, edits="", check=check,
+            wrong={"0.1 % too large": lambda u, x: 1.001 * of_steps(u, x),
+                   "a leak of 1e-6": lambda u, x: of_steps(u, x) + 1e-6 * u * (x == STEPS[180])},
+            hides={"a leak of 1e-6": "unsure fail"})
         for check in (check_vjp, check_jvp)
     ),
     Row("a complex matrix", lambda z: np.sum(np.abs(z) ** 2), COMPLEX, lambda z: 2 * z,
@@ -323,11 +276,6 @@ ROWS = [
 SPREAD = np.random.default_rng(7).uniform(0.5, 2.5, 240)
 SIGNS = np.random.default_rng(8).normal(size=240)
 AT_ONE = np.where(np.arange(240) == 100, SPREAD, 1.0)
-
-
-def softmax(x):
-    e = np.exp(x - x.max())
-    return e / e.sum()
 
 
 MANY_OUTPUTS = np.random.default_rng(0).normal(size=(1100, 10))
@@ -352,8 +300,7 @@ ROWS += [
         np.cos),
     Row("240 entries of which one is at a kink", lambda x: np.sum(np.abs(x - AT_ONE)), SPREAD,
         np.sign(SPREAD - AT_ONE), want="unsure:kink", hides={"an entry": "unsure:kink"}),
-    Row("a sum of the softmax of 240", lambda x: float(softmax(x).sum()), SPREAD, 0 * SPREAD,
-        want="pass unsure", wrong={"the softmax": softmax}),
+    sum_of_softmax(SPREAD),
     Row("a floor of 240", lambda x: float(np.sum(np.floor(x))), SPREAD, 0 * SPREAD,
         want="pass unsure", wrong={"1": 0 * SPREAD + 1}, hides="unsure fail"),
     # Upstreams are exchanged between two of many outputs: in their sum, nothing is wrong.

@@ -284,29 +284,6 @@ def kinks_in_float16(name, seed, **more):
     return Row(f"{name} in float16, {seed}", f, (x, w), right, edits="", wrong=wrong, **more)
 
 
-# A layer of two inputs in 16 bits, at a point that 16 bits hold.
-
-
-def scale_and_shift(inside, seed):
-    rng = np.random.default_rng(seed)
-    x, p = cast(inside, rng.uniform(0.5, 2, 6)), cast(inside, rng.uniform(0.3, 1.5, 3))
-    weights = normal(seed, 6)
-
-    def f(x, p):
-        inner = cast(inside, cast(inside, p[0] * x) + p[1])
-        return np.float32(np.sum(weights * cast(inside, cast(inside, np.tanh(inner)) * p[2])))
-
-    t = np.tanh(p[0] * x + p[1])
-    s = weights * (1 - t * t) * p[2]
-    right = np.float32(s * p[0]), np.float32([np.sum(s * x), np.sum(s), np.sum(weights * t)])
-    wrong = {
-        f"that of p {how}": (right[0], np.float32(factor) * right[1])
-        for how, factor in {"lost": 0, "doubled": 2, "negated": -1}.items()
-    }
-    name = f"scale and shift in {inside}, {seed}"
-    return Row(name, f, (x, p), right, edits="", wrong=wrong, **HALF_HIDDEN)
-
-
 def program(kind, seed, mistake="", **more):
     """Return a random program with one of its mistakes."""
     f, right, wrong = drawn(kind, seed)
@@ -389,24 +366,30 @@ def of_one_number(seed):
                edits="zero", want="pass unsure", hides="unsure fail")  # fmt: skip
 
 
-def of_two_few(seed, **promised):
-    """Return a loss of six numbers and three parameters, with bfloat16 inside."""
-    rng, cast = np.random.default_rng(seed), PRECISIONS["bfloat16"]
-    x, p = (cast(rng.uniform(*ends, size=n)) for ends, n in (((0.5, 2), 6), ((0.3, 1.5), 3)))
+def scale_and_shift(inside, seed):
+    """Return a loss of six numbers and three parameters, at a point that 16 bits hold."""
+    rng = np.random.default_rng(seed)
+    x, p = (
+        cast(inside, rng.uniform(*ends, size=n)) for ends, n in (((0.5, 2), 6), ((0.3, 1.5), 3))
+    )
     w = np.float32(rng.normal(size=6))
 
     def f(x, p):
-        p = cast(p)
-        return np.float32(np.sum(w * cast(np.tanh(cast(cast(p[0] * cast(x)) + p[1]))) * p[2]))
+        p = cast(inside, p)
+        inner = cast(inside, cast(inside, p[0] * cast(inside, x)) + p[1])
+        return np.float32(np.sum(w * cast(inside, np.tanh(inner)) * p[2]))
 
-    def right(x, p):
+    def right(x, p, of_p=1.0):
         x, p = np.float64(x), np.float64(p)
         y = np.tanh(p[0] * x + p[1])
         by_z = w * (1 - y**2) * p[2]
         by_p = np.sum(by_z * x), np.sum(by_z), np.sum(w * y)
-        return np.float32(p[0] * by_z), np.float32(by_p)
+        return np.float32(p[0] * by_z), np.float32(of_p * np.array(by_p))
 
-    return Row(f"few entries, with bfloat16 inside, {seed}", f, (x, p), right, **promised)
+    parts = {"lost": 0.0, "doubled": 2.0, "negated": -1.0}
+    wrong = {f"that of p {how}": changed(right, of_p=factor) for how, factor in parts.items()}
+    name = f"scale and shift in {inside}, {seed}"
+    return Row(name, f, (x, p), right, wrong=wrong, want="pass unsure", **FEW)
 
 
 def beside_nothing(seed):
@@ -504,18 +487,10 @@ ROWS = [
         edits="", wrong={"no mask": lambda *given: of_masked(*given, mask=1)},
         says={"no mask": "is a mask or a condition of f missing"}, kind={"no mask": "not-zero"},
         check=check_vjp),
-    Row(
-        # No random line has a slope for each of 144 outputs, but each line has some.
-        "kinks of some outputs in float32",
-        bend,
-        (normal(0, 12, 16), normal(1, 16, 12) / 4),
-        of_bend,
-        want="pass unsure",
-        edits="doubled",
-        says={"doubled": "as a whole: x is off by"},
-        kind={"doubled": "factor"},
-        check=check_vjp,
-    ),
+    # No random line has a slope for each of 144 outputs, but each line has some.
+    Row("kinks of some outputs in float32", bend, (normal(0, 12, 16), normal(1, 16, 12) / 4),
+        of_bend, want="pass unsure", edits="doubled", says={"doubled": "as a whole: x is off by"},
+        kind={"doubled": "factor"}, check=check_vjp),
     Row("a layer in float32, to a demanded tolerance", rounding_layer("float32")[0], POINT,
         rounding_layer("float32")[1], want="pass unsure", edits="doubled", options={"rtol": 1e-3},
         check=check_vjp),
@@ -535,7 +510,6 @@ ROWS = [
     kinks_in_float16("hard tanh", 4, **HALF_HIDDEN),
     # wrong today: a right one fails.
     kinks_in_float16("leaky relu", 18, want="pass unsure fail", hides="unsure fail"),
-    *(scale_and_shift(inside, seed) for seed, inside in enumerate(SIXTEEN)),
     program("float32 scales", 5011, want="unsure"),
     # Noise allows few of their slopes to be told from those of another branch.
     program("float32", 10, "no chain rule", want="pass unsure", hides="fail unsure"),
@@ -575,16 +549,11 @@ ROWS = [
     Row("outputs that few digits hide", lambda x: np.tanh(x @ POINT[1]) + 1000, POINT[0][:3],
         lambda u, x: (u * (1 - np.tanh(x @ POINT[1]) ** 2)) @ POINT[1].T, edits="doubled",
         inside="bfloat16", check=check_vjp, **HALF_HIDDEN),
-    Row(
-        # An error of a few times the noise of f is no rounding of the claim.
-        "a pedestal of 30 in float16",
-        lambda x: cast("float16", 30 + np.sum(FORTY[1] * np.sin(np.float64(x)))),
-        FORTY[0],
-        lambda x: FORTY[1] * np.cos(x),
-        edits="doubled",
-        wrong={"5 % too large": np.float32(1.05) * FORTY[1] * np.cos(FORTY[0])},
-        always=True,
-    ),
+    # An error of a few times the noise of f is no rounding of the claim.
+    Row("a pedestal of 30 in float16",
+        lambda x: cast("float16", 30 + np.sum(FORTY[1] * np.sin(np.float64(x)))), FORTY[0],
+        lambda x: FORTY[1] * np.cos(x), edits="doubled",
+        wrong={"5 % too large": np.float32(1.05) * FORTY[1] * np.cos(FORTY[0])}, always=True),
     Row("sine of float16, for upstreams that are made large", lambda x: np.float16(1e4) * np.sin(x),
         np.float16([0.5, -1, 2]), of_sines, edits="doubled",
         wrong={"clipped": lambda u, x: np.clip(of_sines(u, x), -100, 100)}, check=check_vjp),
@@ -619,8 +588,8 @@ ROWS = [
     near_the_end(1e-6, "float16", 8),
     near_the_end(1e-6, "float16", 17),
     near_the_end(3e-44, "float32", 7),
-    of_two_few(25, edits="doubled", want="pass unsure"),
-    of_two_few(17, edits="doubled, negated", want="pass unsure", hides="unsure fail"),
+    scale_and_shift("float16", 0),
+    *(scale_and_shift("bfloat16", seed) for seed in (1, 17, 25)),
     beside_nothing(0),
     # Half of it is within atol entry by entry, and surely off as a whole.
     small_biases(90, 0.25, 0.5),
@@ -679,12 +648,11 @@ def softmax(x):
     return e / e.sum()
 
 
-def sum_of_softmax(size):
-    x = normal(size, size).astype(float)
+def sum_of_softmax(x):
     f = lambda x: float(softmax(x).sum())  # noqa: E731
     also = {"its rounding": lambda x: softmax(x) * (1 - softmax(x).sum())}
     wrong = {"the softmax": softmax}
-    name = f"a sum of the softmax of {size}"
+    name = f"a sum of the softmax of {x.size}"
     return Row(name, f, x, 0 * x, also=also, wrong=wrong, want="pass unsure", not_as="x 2^-17")
 
 
@@ -696,16 +664,18 @@ def of_shifted(u, a, left=1):
 # Losses in float16 beside a penalty: of one number, of 50, and of two inputs.
 
 
-def beside_a_small_penalty(size, seed, penalty, **more):
+def beside_a_small_penalty(size, seed, penalty, how="in float16", digits=np.float16):
     rng = np.random.default_rng(seed)
     A, b, x = rng.normal(size=(30, size)), rng.normal(size=30), rng.normal(size=size)
 
     def f(x):
-        return float(np.float16(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
+        return float(digits(np.mean((A @ x - b) ** 2))) + penalty * np.sum(x * x) / 2
 
-    right = 2 * A.T @ (A @ x - b) / 30 + penalty * x
-    name = f"a regression of {size} in float16 beside a penalty of {penalty:g}"
-    return Row(name, f, x, right, edits="doubled, zero", not_as=NOT_SEEN, **more)
+    right, alone = 2 * A.T @ (A @ x - b) / 30 + penalty * x, {"of the penalty alone": penalty * x}
+    name = f"a regression of {size} {how} beside a penalty of {penalty:g}"
+    hides = {"of the penalty alone": "unsure:stairs unsure:kink"}
+    edits = "doubled, negated, zero, rolled"
+    return Row(name, f, x, right, edits=edits, wrong=alone, hides=hides, not_as=NOT_SEEN)
 
 
 FORM = np.array([[2, -1, 0.5], [0.25, 1.5, -0.75], [1, 0.5, -2]])
@@ -749,7 +719,7 @@ ROWS += [
         want="pass unsure"),
     Row("a determinant of rank 2 of 4", np.linalg.det, LOW_RANK, np.zeros((4, 4)),
         want="pass unsure", wrong={"1": np.ones((4, 4))}, not_as="x 2^-17, f 2^17"),
-    *(sum_of_softmax(size) for size in (3, 50)),
+    *(sum_of_softmax(normal(size, size).astype(float)) for size in (3, 50)),
     Row("a softmax of shifted numbers", lambda a: softmax(X + a), [0.7], of_shifted,
         want="pass unsure", edits="", check=check_vjp,
         wrong={"half of it": lambda u, a: of_shifted(u, a, left=0)}),
@@ -759,6 +729,7 @@ ROWS += [
     # Of 50 entries there are not enough evaluations to look at each from afar.
     beside_a_small_penalty(20, 3, 0.02),
     beside_a_small_penalty(50, 0, 0.2),
+    beside_a_small_penalty(20, 0, 0.1, "of three decimals", lambda y: np.round(y, 3)),
     Row("a quadratic form in float16", quadratic_form, (np.array([1, -0.5, 2]), FORM),
         of_quadratic_form, options={"rtol": 0.03}, want="pass unsure:stairs", edits="doubled, zero",
         hides={"zero": "unsure:stairs"},

@@ -31,18 +31,6 @@ def of_confident_loss(z):
 
 
 # Physics in its own units.
-def charge(x):
-    V, t, R, C = x
-    return float(V * (1 - np.exp(-t / (R * C))))
-
-
-def of_charge(x):
-    V, t, R, C = x
-    q = t / (R * C)
-    e = V * np.exp(-q) * q
-    return np.array([1 - np.exp(-q), e / t, -e / R, -e / C])
-
-
 def resonance(x):
     return float(1 / (2 * np.pi * np.sqrt(x[0] * x[1])))
 
@@ -90,8 +78,8 @@ def balanced_loss(scores):
     return np.mean(np.log(np.exp(scores).sum()) - scores[np.repeat(np.arange(3), 4)])
 
 
-def offset_beside_weights(seed, offset, scale):
-    """Return time stamps far from 0 beside a matrix, whose gradient may be forgotten."""
+def time_stamps(seed, offset, scale=1.0, **promised):
+    """Return a row of time stamps far from 0 beside a matrix, whose gradient may be forgotten."""
     rng = np.random.default_rng(seed)
     t, w = offset + scale * rng.normal(size=60), rng.normal(size=60)
     W = rng.normal(size=(3, 60)) / 60**0.5
@@ -108,13 +96,8 @@ def offset_beside_weights(seed, offset, scale):
     forgotten = {"W forgotten": lambda t, W: (gradients(t, W)[0], 0 * W),
                  "W negated": lambda t, W: (gradients(t, W)[0], -gradients(t, W)[1]),
                  "t forgotten": lambda t, W: (0 * t, gradients(t, W)[1])}  # fmt: skip
-    return f, (t, W), gradients, forgotten
-
-
-def time_stamps(seed, offset, scale=1.0, **promised):
-    f, at, right, wrong = offset_beside_weights(seed, offset, scale)
     name = f"time stamps at {offset:g} beside weights, {seed}"
-    return Row(name, f, at, right, edits="", wrong=wrong, **promised)
+    return Row(name, f, (t, W), gradients, edits="", wrong=forgotten, **promised)
 
 
 def in_units(w):
@@ -136,11 +119,8 @@ def least_squares(size, away, **promised):
 # A claim of almost 0 is right at an optimum, whatever its factor; the report says that. Of some,
 # long steps show that they are not.
 # wrong today: in other units it may be unsure where it passed.
-AT_REST = {
-    "want": "unsure:zero pass",
-    "hides": "unsure pass fail",
-    "not_as": "x and f 2^17, f 2^17",
-}
+AT_REST = {"want": "unsure:zero pass", "hides": "unsure pass fail"}
+AT_REST |= {"not_as": "x and f 2^17, f 2^17"}
 
 
 def near_overflow(value, size=40):
@@ -168,16 +148,11 @@ def scaled_mixture(seed):
 ROWS = [
     Row("a pedestal of 1e10", lambda x: 1e10 + 1e-3 * np.sum(np.sin(x)), [0.3, 1.2],
         lambda x: 1e-3 * np.cos(x), want="pass unsure", hides={"an entry": "unsure"}),
-    Row("a pedestal of 1e8", lambda x: 1e8 + np.sum(np.sin(x)), X, np.cos, want="pass unsure"),
     Row("a pedestal of 1e13", lambda x: 1e13 + np.sum(np.sin(x)), [0.3, 1.2], np.cos,
         want="pass unsure", hides={"an entry": "unsure"}),
     Row("a loss of 1e150", lambda x: 1e150 * np.sum(np.sin(x)), X, lambda x: 1e150 * np.cos(x)),
     Row("a loss of 1e-150", lambda x: 1e-150 * np.sum(np.sin(x)), X, lambda x: 1e-150 * np.cos(x),
         not_as="float32, bfloat16"),  # in which f is 0
-    Row("a loss of 2^-100", lambda x: 2.0**-100 * np.sum(np.sin(x)), X,
-        lambda x: 2.0**-100 * np.cos(x)),
-    Row("x of 1e-7", lambda x: np.sum(np.sin(x)), 1e-7 * X, np.cos, hides={"rolled": "pass"}),
-    Row("x of 1e6", lambda x: np.sum(x**2), 1e6 * X, lambda x: 2 * x),
     Row("x of 1 to 1e15", lambda x: x @ x, [-3.1, 2e5, -4e9, 7e14],
         lambda x: 2 * x, want="pass unsure", hides="unsure fail"),
     Row("time stamps", lambda x: np.sum(np.sin((x - 1.7e9) / 100)), 1.7e9 + 10 * X,
@@ -186,7 +161,6 @@ ROWS = [
         lambda x: np.cos(x * PER_UNIT) * PER_UNIT),
     Row("an exponential of 1e-6 / (x y)", decay, [1e6, 1e-12],
         lambda x: decay(x) * 1e-6 / (x[0] * x[1]) / x),
-    Row("charging a capacitor", charge, [5.0, 1e-6, 1e6, 1e-12], of_charge),
     Row("an LC resonance", resonance, [1e-9, 1e-12], lambda x: -resonance(x) / 2 / x),
     *(in_units(w) for w in (1e-4, 1e-6, 1e-8)),
     *(scaled_mixture(seed) for seed in (0, 1)),
@@ -219,8 +193,6 @@ ROWS = [
         lambda a, b: np.round(np.sum(np.sin(a)) + 1e-7 * np.sum(np.cos(b)), 4), (LOUD, FAINT),
         lambda a, b: (np.cos(a), -1e-7 * np.sin(b)), want="unsure", edits="doubled",
         hides="unsure fail"),
-    Row("an optimum", lambda x: np.sum((x - X) ** 2), X, 0 * X, want="pass unsure",
-        wrong={"0.1": 0 * X + 0.1}),
     Row("an optimum at 1e4", lambda x: 1e4 + np.sum((x - X) ** 2), X, 0 * X,
         says="whether the gradient of x has the right factor",
         wrong={"0.1": 0 * X + 0.1}),
@@ -236,7 +208,6 @@ ROWS = [
     *(least_squares(size, 0.0, **AT_REST) for size in (10, 21, 60)),
     *(least_squares(size, 1e-2) for size in (10, 60)),
     *(near_overflow(value) for value in (1e300, 1e308, np.inf)),
-    Row("a constant", lambda x: 3.0, [1.0, 2.0], [0.0, 0.0], want="pass", wrong={"1": [1.0, 0.0]}),
     *(time_stamps(seed, 1e2) for seed in (0, 1)),
     *(time_stamps(seed, offset, want="pass unsure")
       for seed, offset in ((0, 1e4), (1, 1e6), (0, 3e7), (1, 3e7))),
