@@ -27,6 +27,15 @@ MOVED = {
     "reference/oracle_coverage": "reference/oracle_results.md",
     "reference/sentences": "reference/kinds.md#all-sentences",
     "reference/zoo": "zoo.md",
+    "slides/1_rounding": "slides/1_to_3.md#lecture-1",
+    "slides/2_tolerance": "slides/1_to_3.md#lecture-2",
+    "slides/3_step": "slides/1_to_3.md#lecture-3",
+    "slides/4_chain_rule": "slides/4_to_6.md#lecture-4",
+    "slides/5_network": "slides/4_to_6.md#lecture-5",
+    "slides/6_hiding_places": "slides/4_to_6.md#lecture-6",
+    "slides/7_checkers": "slides/7_to_9.md#lecture-7",
+    "slides/8_layers": "slides/7_to_9.md#lecture-8",
+    "slides/9_lines": "slides/7_to_9.md#lecture-9",
     "wild": "found.md",
 }
 PAGE = """\
