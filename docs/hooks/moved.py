@@ -16,6 +16,7 @@ MOVED = {
     "check/kinds_of_mistakes": "reference/kinds.md",
     "compat/blind_spots": "compat/how_libraries_decide.md#what-their-rules-let-through",
     "compat/from_cs231n": "compat/coming_from.md#cs231n",
+    "compat/from_jax": "compat/coming_from.md#jax",
     "compat/from_tvm": "compat/coming_from.md#tvm",
     "compat/from_warp": "compat/coming_from.md#warp",
     "compat/torch_operators": "found.md#torchs-own-operators",

@@ -18,7 +18,8 @@ NOTES = re.compile(r'^!!! notes "Say"\n+((?: {4}.*\n|\n)+)', re.MULTILINE)
 def parts_of(text, heading):
     """Return what stands from one heading to the next."""
     outside = FENCE.sub(lambda fence: fence[0].replace("\n#", "\n\0"), text)
-    return [part.replace("\0", "#") for part in re.split(f"^(?={heading} )", outside, flags=re.M)[1:]]
+    parts = re.split(f"^(?={heading} )", outside, flags=re.MULTILINE)[1:]
+    return [part.replace("\0", "#") for part in parts]
 
 
 DECKS = [deck for page in PAGES for deck in parts_of(page.read_text("utf-8"), "##")]
