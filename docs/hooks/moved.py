@@ -25,6 +25,7 @@ MOVED = {
     "exercises/wrong_answers": "exercises/instructors.md",
     "first_client": "judge.md#write-a-client-in-an-hour",
     "found_in_science": "found.md",
+    "kill_matrix": "zoo.md#the-kill-matrix",
     "reference/oracle_coverage": "reference/oracle_results.md",
     "reference/sentences": "reference/kinds.md#all-sentences",
     "reference/zoo": "zoo.md",
