@@ -161,10 +161,12 @@
     });
     const how = document.createElement("p");
     how.className = "slides-how";
-    how.append(
-      button,
-      ` ${say("Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.")}`,
-    );
+    how.append(button);
+    if (lecture === lectures[0]) {
+      how.append(
+        ` ${say("Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.")}`,
+      );
+    }
     lecture[0].querySelector("h2").after(how);
   }
 })();
