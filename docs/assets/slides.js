@@ -1,4 +1,4 @@
-/* Pages with `slides: true` in their settings, shown slide by slide: for a lecture, and on paper. */
+/* Pages with `slides: true` in their settings. Each part is a lecture, shown slide by slide, and on paper. */
 (() => {
   "use strict";
 
@@ -6,19 +6,21 @@
   const article = document.querySelector("article");
   const root = document.documentElement;
 
-  // A slide begins at every heading, and takes what follows.
-  const slides = [];
+  // A lecture begins at a heading of the second level; a slide at each, and takes what follows.
+  const lectures = [];
   for (const node of [...article.children]) {
-    if (/^H[12]$/.test(node.tagName)) {
-      slides.push(document.createElement("section"));
-      slides.at(-1).className = "slide";
-      node.before(slides.at(-1));
+    if (node.tagName === "H2") lectures.push([]);
+    if (/^H[23]$/.test(node.tagName)) {
+      const slide = document.createElement("section");
+      slide.className = "slide";
+      node.before(slide);
+      lectures.at(-1).push(slide);
     }
-    slides.at(-1)?.append(node);
+    lectures.at(-1)?.at(-1).append(node);
   }
 
   // Below the heading, the words and the picture stand side by side; the notes come after both.
-  for (const slide of slides) {
+  for (const slide of lectures.flat()) {
     const parts = { words: [], picture: [] };
     for (const node of [...slide.children].slice(1)) {
       if (node.matches(".notes")) continue;
@@ -37,6 +39,7 @@
   }
 
   root.classList.add("has-slides"); // for what is said of paper
+  let slides = lectures[0]; // of the lecture that is shown
   let at = 0;
   const place = document.createElement("p");
   place.className = "slide-place";
@@ -78,7 +81,7 @@
 
   function go(to) {
     at = Math.min(Math.max(to, 0), slides.length - 1);
-    slides.forEach((slide, i) => slide.classList.toggle("current", i === at));
+    for (const slide of lectures.flat()) slide.classList.toggle("current", slide === slides[at]);
     place.textContent = say("{at} of {all}", { at: at + 1, all: slides.length });
     scrollTo(0, 0);
     fit();
@@ -147,16 +150,23 @@
     if (!document.fullscreenElement && !told && root.classList.contains("presenting")) present(false);
   });
 
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "md-button slides-begin";
-  button.textContent = say("Show as slides");
-  button.addEventListener("click", () => present(true));
-  const how = document.createElement("p");
-  how.className = "slides-how";
-  how.append(
-    button,
-    ` ${say("Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.")}`,
-  );
-  slides[0].querySelector("h1").after(how);
+  for (const lecture of lectures) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "md-button slides-begin";
+    button.textContent = say("Show as slides");
+    button.addEventListener("click", () => {
+      if (slides !== lecture) [slides, at] = [lecture, 0];
+      present(true);
+    });
+    const how = document.createElement("p");
+    how.className = "slides-how";
+    how.append(button);
+    if (lecture === lectures[0]) {
+      how.append(
+        ` ${say("Arrow keys turn the page, N opens the notes in a window of their own, Escape ends. Printed, each slide begins a page.")}`,
+      );
+    }
+    lecture[0].querySelector("h2").after(how);
+  }
 })();

@@ -1,5 +1,6 @@
 """Prints, as Markdown, what people complained about, and what the check says of it."""
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -11,6 +12,7 @@ from complaints import calls, formulas, handed, kinks, precision
 warnings.simplefilter("ignore", RuntimeWarning)  # some of these gradients divide by 0
 
 SOME = 5  # threads that are named, of those that a pass answers
+MOST = 10  # reports of a cause; the others are in tests/check/complaints
 CAUSES = {
     "Few digits, and steps that do not fit": precision,
     "Kinks, ties and zeros": kinks,
@@ -29,10 +31,11 @@ for cause, module in CAUSES.items():
         print(f"Trouble elsewhere, and a *pass* here: {which}.\n")
     reports = {}
     for row in others:
-        said = f"*{row.report.verdict}*: {row.said}"
+        words = re.sub(r"^(?:\w+: )?every entry is \S+ x", "every entry is … x", row.said)
+        said = f"*{row.report.verdict}*: {words}"
         reports.setdefault(said, []).append(f"[{row.name}]({row.address})")
     if reports:
         print("| complaint | the report |\n| --- | --- |")
-        for said, links in reports.items():
+        for said, links in [*reports.items()][:MOST]:
             print(f"| {', '.join(links)} | {said} |")
         print()

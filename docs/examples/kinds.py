@@ -1,25 +1,16 @@
-"""Prints, as Markdown, the kinds of mistake: what the claim is, and what mends it."""
-
-import inspect
+"""Prints, as Markdown, the kinds of mistake: what the claim is, and if the check can mend it."""
 
 from gradcheck_ref.check.mistakes.table import KINDS, MISTAKES
 
-# The repairs of each kind: of a claim of the right shape or, if there are none, of another one.
-repairs = {kind: [one.mend for one in MISTAKES if one.kind == kind and one.mend] for kind in KINDS}
-for mistake in MISTAKES:
-    if mistake.reshape and not repairs[mistake.kind]:
-        repairs[mistake.kind] = [mistake.reshape]
+MENDED = {one.kind for one in MISTAKES if one.mend or one.reshape}
 
 
-def row(kind):
-    """Return a row that a link can point at."""
-    mends = [inspect.getdoc(one).splitlines()[0] for one in repairs[kind]]
-    cells = [f"`{kind}`{{ #{kind} }}", KINDS[kind], *([" ".join(mends)] if mends else [])]
-    return f"| {' | '.join(cells)} |"
+def table(heading, kinds):
+    """Return a table whose rows a link can point at."""
+    rows = [f"| `{kind}`{{ #{kind} }} | {KINDS[kind]} |" for kind in kinds]
+    return "\n".join([f"### {heading}\n\n| kind | the claim |\n| --- | --- |", *rows])
 
 
-print("### Mistakes with a repair\n\n| kind | the claim | the repair |\n| --- | --- | --- |")
-print(*[row(kind) for kind in KINDS if repairs[kind]], sep="\n")
+print(table("Mistakes with a repair", [kind for kind in KINDS if kind in MENDED]), end="\n\n")
 # The right numbers are not in the claim: the report says where to look.
-print("\n### Mistakes without a repair\n\n| kind | the claim |\n| --- | --- |")
-print(*[row(kind) for kind in KINDS if not repairs[kind]], sep="\n")
+print(table("Mistakes without a repair", [kind for kind in KINDS if kind not in MENDED]))

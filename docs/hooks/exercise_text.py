@@ -83,9 +83,10 @@ def ending(exercise: Exercise, *, in_a_page: bool) -> str:
     """Return the closing question with its answer, and what the grading also tries."""
     text = f"## When every check passes{NOT_FOUND}\n"
     if tried := heldout_of(exercise):
-        text += "The grading has more checks than *Check*. Try them yourself:\n\n"
+        text += "The grading also tries what *Check* does not:\n\n"
         text += "".join(f"- {sentence}\n" for sentence in tried) + "\n"
-    where = " (Below your functions, and *Run the file* shows what it prints.)" * in_a_page
+    first = in_a_page and exercise.number == "01"
+    where = " (Below your functions, and *Run the file* shows what it prints.)" * first
     return text + QUESTION.format(
         name=f"{exercise.name}_try",
         question=f"**Try** {exercise.experiment}{where}",

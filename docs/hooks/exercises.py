@@ -39,12 +39,12 @@ WORDS = {
     "en": (
         "Your file",
         """\
-Write here, press *Check*, read, write on. The file stays in this browser. [What the other buttons
-do, and how to work on your own computer](students.md#begin-in-the-browser)""",
+Write here, and press *Check*. [The other buttons, and your own
+computer](students.md#begin-in-the-browser)""",
     ),
     "zh": (
         "你的文件",
-        "在这里写代码，按“检查”，读结果，接着写。代码保存在这个浏览器里。"
+        "在这里写代码，按“检查”。"
         "[其他按钮的用法，以及怎样在自己的电脑上做](students.md#begin-in-the-browser)",
     ),
 }

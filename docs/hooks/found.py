@@ -33,9 +33,8 @@ def installed() -> Iterator[str]:
     with INSTALLED.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             wrong = " instead of ".join(filter(None, (row["claimed"], row["right"])))
-            seen = ", in ".join((row["checked"], row["version"]))
-            report = row["report"] and f", {row['report']}"
-            yield f"| {row['library']} | {row['derivative']} | {wrong} | {seen}{report} |"
+            seen = ", ".join(filter(None, (row["checked"], row["version"], row["report"])))
+            yield f"| {row['library']} | {row['derivative']} | {wrong} | {seen} |"
 
 
 def released() -> Iterator[str]:
@@ -43,7 +42,7 @@ def released() -> Iterator[str]:
     for wild in WILD:
         project, kind, number = wild.source.where.split()
         address = f"https://github.com/{project}/{'issues' if kind == 'issue' else kind}/{number}"
-        lived = f"; in the code: {wild.source.lived}" if wild.source.lived else ""
-        seen = f"reported {wild.source.year}, [{kind} {number}]({address}){lived}"
+        lived = f", {wild.source.lived}" if wild.source.lived else ""
+        seen = f"[{wild.source.year}]({address}){lived}"
         library, _, name = wild.id.partition("/")
         yield f"| {library} | {name.replace('-', ' ')} | {wild.unnoticed} | {seen} |"

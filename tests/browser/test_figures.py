@@ -15,7 +15,7 @@ FIGURES = [
     "check/kinks/",
     "check/in_low_precision/",
     "check/a_million_parameters/",
-    "kill_matrix/",
+    "zoo/",
 ]
 STILL = "img[data-figure], [data-figure] img"
 
@@ -302,7 +302,7 @@ def test_other_signs_change_the_counts_and_every_line_finds_a_single_error(page)
 
 
 def test_the_staircase_is_filtered_and_sorted_by_keyboard(page):
-    tab = page("kill_matrix/")
+    tab = page("zoo/")
     rows = tab.locator(".figure-live tbody tr")
     tab.get_by_label("Only where stages differ").press("Space")
     assert rows.count() > 100

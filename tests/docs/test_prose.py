@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 # {folder: what is proof-read in it}. Add what has none of the habits.
 OVERVIEWS = (
     *("index", "backward_pass", "choosing_the_step", "found", "glossary", "judge"),
-    *("kill_matrix", "network", "sources", "zoo"),
+    *("network", "sources", "zoo"),
 )
 PLACES = {
     ".": ["*.md"],

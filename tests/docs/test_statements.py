@@ -100,10 +100,7 @@ def quotients_of_a_forgotten_relu():
     return found == [[1, -2.6, 3.6], [1, 0, 1]]
 
 
-@said(
-    "docs/check/noise.md",
-    "networks were *unsure*, with `rtol=0.03` and for float32 inputs, too. Wi",
-)
+@said("docs/check/noise.md", "in float32, 1e4 is enough to make the right gradients of small net")
 def a_large_constant_in_float32():
     found = []
     for seed in range(6):
@@ -122,23 +119,14 @@ def a_large_constant_in_float32():
             back = np.outer(u, w) * (z > 0)
             return X.T @ back, back.sum(0), np.maximum(z, 0).T @ u, u.sum()
 
-        functions = {
-            "float64": partial(loss, dtype=np.float64),
-            "no constant": partial(loss, c=0),
-            "subtracted": lambda *p, loss=loss: loss(*p) - np.float32(1e4),
-        }
         singles = [np.asarray(one, np.float32) for one in point]
-        reports = {name: check_gradient(f, point, gradient) for name, f in functions.items()}
-        reports["constant"] = check_gradient(loss, point, gradient)
-        reports["with rtol"] = check_gradient(loss, point, gradient, rtol=0.03)
-        reports["singles"] = check_gradient(loss, singles, gradient)
-        found.append(reports)
-    passed = {name: sum(map(bool, (one[name] for one in found))) for name in found[0]}
-    up_to = {
-        int(share) for one in found for share in re.findall(r"to (\d) %", str(one["subtracted"]))
-    }
-    right = {"float64": 6, "no constant": 5, "subtracted": 5}
-    return passed == right | {"constant": 0, "with rtol": 0, "singles": 0} and max(up_to) == 5
+        found += [
+            check_gradient(partial(loss, dtype=np.float64), point, gradient).verdict == "pass",
+            check_gradient(loss, point, gradient).verdict == "unsure",
+            check_gradient(loss, point, gradient, rtol=0.03).verdict == "unsure",
+            check_gradient(loss, singles, gradient).verdict == "unsure",
+        ]
+    return all(found)
 
 
 @said("docs/check/noise.md", "A *factor* such as 1e-100 or 1e14 does no harm")

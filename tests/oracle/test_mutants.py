@@ -138,8 +138,15 @@ def rules() -> str:
 
 def functions() -> str:
     """List the functions of ``verdict``, as the vector files state them."""
-    groups = load_file("verdict")["groups"]
-    return "\n".join(f"- `{group['function']}`: {group['formula']}" for group in groups)
+    formulas = {group["function"]: group["formula"] for group in load_file("verdict")["groups"]}
+    lines = [f"- `{name}`: {says}" for name, says in formulas.items() if "_in_float" not in name]
+    for dtype in ("float32", "float16"):
+        ending, rounded = f"_in_{dtype}", f"; each step is rounded to {dtype}"
+        names = [name.removesuffix(ending) for name in formulas if name.endswith(ending)]
+        assert [name for name in names if formulas[name + ending] != formulas[name] + rounded] == []
+        listed = ", ".join(f"`{name}`" for name in names)
+        lines.append(f"- `NAME{ending}`: that of NAME{rounded}. NAME is {listed}")
+    return "\n".join(lines)
 
 
 def messages() -> str:
@@ -216,7 +223,8 @@ def test_the_generated_parts_of_the_format_page_are_current(request):
     assert page.read_text(encoding="utf-8") == filled(text)
     assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
     asked = {v.request["function"] for v in load_vectors("verdict")}
-    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == asked
+    exact = {name for name in asked if "_in_float" not in name}
+    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == exact
 
 
 def test_the_sample_on_the_page_is_the_real_summary_of_its_mistake():

@@ -93,8 +93,8 @@ def verdict_results(folder):
             c = run[part]
             cells += [f"{c['passed']} of {c['of']} ({c['guessed']})", f"{c['score']} %"]
         for way in ("refuses", "lets_pass"):
-            flags = ", ".join(f"{flag} {n}" for flag, n in run["flags"][way].items())
-            cells.append(f"{run[way]}: {flags}" if run[way] else "0")
+            flags = [f"{flag} {n}" for flag, n in run["flags"][way].items()]
+            cells.append(f"{run[way]}: {flags[0]}" if run[way] else "0")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
