@@ -199,10 +199,7 @@ def counted_once(block: Block) -> Iterator[Guess]:
     if np.iscomplexobj(ratios) or ratios.size < 2:
         return
     times = np.round(ratios)
-    # A random ratio may be half a number off.
-    near = np.fmax(np.abs(ratios - times), block.bar[big] / np.abs(block.claim[big]))
-    by_chance = np.minimum(1.0, 2 * near).prod() > BY_CHANCE
-    if by_chance or not 1 <= times.min() < times.max() <= block.entries:
+    if not 1 <= times.min() < times.max() <= block.entries:
         return
     mended = block.claim.copy()
     mended[big] *= times
