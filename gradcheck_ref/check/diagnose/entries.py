@@ -213,12 +213,10 @@ def counted_once(block: Block) -> Iterator[Guess]:
 def not_zero(block: Block) -> Iterator[Guess]:
     """Find claims that are not zero where the slopes are zero."""
     fails, name = block.fails, block.name
-    if not block.known[fails].all():
-        return
     if (block.bar > WIDEST * np.abs(block.claim))[fails].any():
         return  # with a long bar 0 is only the middle of a range, as between slopes at a kink
-    if (np.abs(block.numeric) > block.slack / FAIL_BARS)[fails].any():
-        return  # it may be small, and not 0
+    if not (np.abs(block.numeric) <= block.slack / FAIL_BARS)[fails].all():
+        return  # it may be small, and not 0, or not known
     advice = f"is {name} overwritten in f, does it cancel, or is this a stationary point?"
     if not block.significant.any() and block.all_columns:
         said = f"every slope along {name} is 0 here, but the claim is not 0"
