@@ -77,8 +77,6 @@ def diagnose(
     if any(fault.subject.startswith(ARGUMENTS) for fault in faults):
         return ()
     wrong = {one.name for one in results.inputs if one.code == FAIL}
-    if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
-        return ()
     by_input = blocks(results.pairs, others_held)
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
