@@ -40,8 +40,6 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         about = "about " if unsure > NEARLY * abs(found) else ""
         if not text:
             text = plain(found, unsure)
-            if text in ("1", "-1"):  # something failed, so the factor is not exactly that
-                about, text = "about ", plain(found, unsure / 100)
         said = Words(f"every entry is {about}{text} x the numeric value", advice)
         return (1 / value if named else None), said
 
