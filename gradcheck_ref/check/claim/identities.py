@@ -323,8 +323,5 @@ def noise_of(table: Array) -> Array:
     for k in range(3, 7):
         differences = np.diff(differences, axis=0)
         orders.append(size * np.sqrt(np.mean(differences**2, axis=0) / math.comb(2 * k, k)))
-    _, fourth, fifth, sixth = orders
-    falling = (sixth < fifth / 2) & (fifth < fourth / 2)
-    # The last order has only one difference, which may be small by chance.
-    _, low, high, _ = np.sort(orders, axis=0)
-    return np.asarray(np.where(falling, fifth, (low + high) / 2))
+    # The median: the last order has only one difference, which may be small by chance.
+    return np.asarray(np.median(orders, axis=0))

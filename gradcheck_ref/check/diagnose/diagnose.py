@@ -77,8 +77,6 @@ def diagnose(
     if any(fault.subject.startswith(ARGUMENTS) for fault in faults):
         return ()
     wrong = {one.name for one in results.inputs if one.code == FAIL}
-    if not (faults or wrong or any((pair.verdict == FAIL).any() for pair in results.pairs)):
-        return ()
     by_input = blocks(results.pairs, others_held)
     certain = list(_from_faults(by_input, faults))
     settled = {found.subject for found in certain}
@@ -112,26 +110,23 @@ def _guesses(block: Block, results: Results) -> Iterator[Guess | None]:
         return
     if not results.looks:
         yield _first(entries.stairs, block)
-    # If entries without an axis are right, and not zero, the mistake is in some entries only.
-    of_some = block.region or (block.others_held and block.others_claimed != 0)
-    if not of_some:
-        along = results.along.get(block.name)
-        if along and not block.is_whole:
-            yield calls.the_same_for_all(along.claims[block.part.stretch])
-        exact, fitted = _repaired(block, results)
-        yield None if exact else _first(entries.zero, block)
-        yield exact
-        if results.looks:
-            yield fitted
-            yield from _each(block, entries.not_zero)  # zeros have no noise
-            return
-        # Patterns that no repair has: those without a fitted number come before all others.
-        yield from _each(block, calls.ignores_upstream, entries.copied, entries.in_another_order)
+    along = results.along.get(block.name)
+    if along and not block.is_whole:
+        yield calls.the_same_for_all(along.claims[block.part.stretch])
+    exact, fitted = _repaired(block, results)
+    yield None if exact else _first(entries.zero, block)
+    yield exact
+    if results.looks:
         yield fitted
-        yield from _each(block, entries.something_else, entries.phase)
-        yield from _each(block, entries.term_without_upstream, entries.few_digits)
-        yield from _each(block, entries.tolerance, entries.along_the_input)
-        yield from _each(block, entries.another_frame)
+        yield from _each(block, entries.not_zero)  # zeros have no noise
+        return
+    # Patterns that no repair has: those without a fitted number come before all others.
+    yield from _each(block, calls.ignores_upstream, entries.copied, entries.in_another_order)
+    yield fitted
+    yield from _each(block, entries.something_else, entries.phase)
+    yield from _each(block, entries.term_without_upstream, entries.few_digits)
+    yield from _each(block, entries.tolerance, entries.along_the_input)
+    yield from _each(block, entries.another_frame)
     # All other entries must be known to be right.
     if block.others_agree and (block.all_rows or block.others_held or block.region):
         yield from _each(block, partly.place, partly.mask, entries.not_zero, partly.some_outputs)

@@ -13,14 +13,11 @@ def no_number(block: Block) -> Words:
     claims = block.claim if block.claims is None else block.claims
     of, nan = claims.size, int(np.count_nonzero(np.isnan(claims)))
     infinite = of - nan - int(np.count_nonzero(np.isfinite(claims)))
-    measured = "measured " if block.claims is None else ""
+    measured = "" if block.all_columns and block.claims is not None else "measured "
     kinds = [f"{word} in {n}" for word, n in (("NaN", nan), ("infinite", infinite)) if n]
     which = f"{' and '.join(kinds)} of {of} {measured}entries"
     if every := {nan: "NaN", infinite: "infinite"}.get(of):
         which = f"{every} in all {of} {measured}entries" if of > 1 else every
-    if not (measured or block.all_columns):
-        all_outputs = sum(part.size for part in block.outputs)
-        which += f" of {len(block.columns)} of {all_outputs} outputs"
     branch = words("a branch of np.where that is not taken", "a branch that is not taken")
     advice = "look for a division by 0, the logarithm or the root of 0, an overflow, or "
     advice += f"{branch}: 0 * inf is NaN, too"

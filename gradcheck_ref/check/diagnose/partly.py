@@ -194,20 +194,19 @@ def _listed(names: list[str]) -> str:
 
 def mask(block: Block) -> Iterator[Guess]:
     """Find a claim in which every entry is right or zero."""
-    if (block.claim_inside if block.region else block.claim[block.fails]).any():
-        return
     right = block.significant & block.agrees & ~block.fails
     count = np.count_nonzero(right) + block.others_held * (block.others_claimed or 0)
+    claimed = block.claim_inside if block.region else block.claim[block.fails]
+    if claimed.any() or not (block.region or count):
+        return
     if block.region:
         zeros = int(np.count_nonzero(block.inside))
         said = f"{zeros} of {block.entries} entries are 0, and some of them should not be; all "
         said += f"else is right {block.region.said}"
-    elif count:
+    else:
         of = count + np.count_nonzero(block.fails)
         said = f"it is right on {count} of the {of} entries that are not zero, and 0 on the rest"
         said += _silent_outputs(block)
-    else:
-        return
     advice = "which entries does a mask, a condition or a sum leave out? Look at those that are 0"
     if block.all_rows and _only_the_diagonal(block, right):
         said += ": only the diagonal of the Jacobian is present"

@@ -18,14 +18,12 @@ def repaired(sight: Sight) -> tuple[Guess | None, Guess | None]:
     """Return the mistakes whose repairs agree with everything that was measured.
 
     Returns two: the first one predicts every number, the second one has a number that was fitted,
-    and is sought only if there is no first. If another kind of repair fits as well, the first one
-    names it, too: a gradient of few entries, or of equal ones, does not tell them apart.
+    and is sought only if there is no first. If other kinds of repairs fit as well, the first one
+    names them, too: a gradient of few entries, or of equal ones, does not tell them apart.
     """
     exact, fitted = dict[str, Words](), dict[str, Words]()
     for kind, words, is_fitted in _fits(sight):
         (fitted if is_fitted else exact).setdefault(kind, words)
-        if len(exact) == 2:
-            break
     found = exact or dict([*fitted.items()][:1])
     if not found:
         return None, None

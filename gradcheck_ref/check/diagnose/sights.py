@@ -72,8 +72,6 @@ class Sharp:
 
     def agrees(self, predicted: Array, free: int) -> bool:
         """Tell whether every slope agrees, not by chance, and all that was refused is explained."""
-        if self.along is None:
-            return self.block.is_enough and self.slopes.confirm(predicted, free)
         is_known = not self.on_axes or self.block.known[self.block.fails].all()
         return bool(is_known and self.slopes.confirm(predicted, free))
 

@@ -40,8 +40,6 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         about = "about " if unsure > NEARLY * abs(found) else ""
         if not text:
             text = plain(found, unsure)
-            if text in ("1", "-1"):  # something failed, so the factor is not exactly that
-                about, text = "about ", plain(found, unsure / 100)
         said = Words(f"every entry is {about}{text} x the numeric value", advice)
         return (1 / value if named else None), said
 
@@ -78,8 +76,6 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
         if there.size > 1 and wrong.outputs and real and _spreads(there.shape, wrong.outputs):
             inner.append((np.broadcast_to(there, wrong.outputs).reshape(-1), other))
     for factors, said in inner:
-        if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
-            continue  # equal numbers are one factor
         usable = np.isfinite(factors) & (factors != 0)
         factors = np.where(usable, factors, 1.0)
         ways = {"times": wrong.values / factors, "divided by": wrong.values * factors}
