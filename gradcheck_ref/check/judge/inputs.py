@@ -155,10 +155,10 @@ def _confirmed(question: Question, findings: Findings) -> Evidence:
     lengths = (np.where(fails, one * units, 0.0)[rows] for one in each)
     error, *sizes = (float(np.linalg.norm(np.nan_to_num(one))) for one in lengths)
     size = max(sizes)
-    excluded = again[0].limit * size < error
+    one, excluded = again[0], again[0].limit * size < error
     stands_still = not any(look.slopes.any() for look in group.at_rungs.values())
     few = has_few_digits(question) or stands_still
-    hidden = few and (again[0].limit - again[0].error) * size > error
+    hidden = few and (group.falls or (one.limit - one.error) * size > error)
     doubted = evidence.facts.doubted | (fails & (excluded or hidden))
     return evidence.given(doubted=doubted)
 

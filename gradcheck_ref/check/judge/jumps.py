@@ -24,7 +24,7 @@ from gradcheck_ref.check.judge.whole import decides
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State, read
-from gradcheck_ref.check.results import FAIL, Stair
+from gradcheck_ref.check.results import FAIL, PASS, Stair
 from gradcheck_ref.structure.parts import Part
 
 # Three new points among five bring two neighbors four times closer: by 4**8 = 65536 in all for a
@@ -34,7 +34,7 @@ NEW, TIMES, TIMES_AT_END = 3, 8, 6
 # The number of points on each side where a jump is looked for, and the farthest one, relative to x:
 # of a solver, and of stairs. And the evaluations for all of them.
 POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
-COST = 2 * POINTS + TIMES * NEW
+COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES * NEW
 
 # Two to four stairs of bfloat16, relative to f: what is less may hide on one of them.
 HIDDEN = 2.0**-6
@@ -146,25 +146,25 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
 
     Cost: none, unless stairs of 16 bits may hide all that the refused claims say besides that
     slope. Then 2 evaluations for the worst input and output. If f seems to follow the claims there,
-    48 more, and the same for the next ones.
+    72 more, and the same for the next ones.
     """
-    question, at, rows = evidence.question, evidence.best, evidence.rows
-    off = np.abs(evidence.residual)
+    question, rows, off = evidence.question, evidence.rows, np.abs(evidence.residual)
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(off)
     seen = np.abs(evidence.claimed - evidence.witnesses.slope) > evidence.witnesses.bar
     farthest = np.where(seen, evidence.witnesses.step, 0.0).max(axis=0)
-    if not fails.any() or (fails & (off * farthest > HIDDEN * at.size)).any():
+    if not fails.any() or (fails & (off * farthest > HIDDEN * _sizes(evidence))).any():
         return evidence
+    open_ = (evidence.ruling.verdict != PASS) & np.isfinite(off)
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
     effects = np.where(fails, off * evidence.units[:, None], 0.0)
     sums = np.array([effects[part.holds(rows)].sum(axis=0) for part in parts])
     followed, stairs = np.zeros(fails.shape, bool), np.zeros(question.ask.here.size)
     for worst in np.argsort(-sums, axis=None)[: np.count_nonzero(sums)].tolist():
         number, column = divmod(worst, sums.shape[1])
-        mine = fails[:, column] & parts[number].holds(rows)
-        if not (jump := _followed_by(evidence, mine, column)):
+        mine = parts[number].holds(rows)
+        if not (jump := _followed_by(evidence, open_[:, column] & mine, column)):
             break
-        followed[mine, column], stairs[column] = True, max(stairs[column], jump)
+        followed[mine, column], stairs[column] = fails[mine, column], max(stairs[column], jump)
     if not followed.any():
         return evidence
     followed &= not decides(question)  # else the whole may acquit them, with stairs or without
@@ -173,10 +173,16 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
     return replace(evidence, witnesses=known).given(followed=followed)
 
 
+def _sizes(evidence: Evidence) -> Array:
+    """Return how large numbers inside f are: as f, or as what the claims say of them."""
+    effects = np.abs(evidence.claimed) * evidence.units[:, None]
+    return np.asarray(np.fmax(evidence.best.size, effects))
+
+
 def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
     """Return the size of a jump of f, if it follows some claims in jumps; else 0.
 
-    All their entries move together, in the direction in which the claims say more than the slopes.
+    All these entries move together, in the direction in which the claims say more than the slopes.
     """
     ask, each = evidence.question.ask, evidence.rows[mine]
     off, slopes = evidence.residual[mine, column], evidence.best.slope[mine, column]
@@ -190,8 +196,8 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
     near, more = float(slopes @ lengths), float(off @ lengths)
     steps = np.arange(-POINTS, POINTS + 1) / POINTS * AFAR
     moves, third = _along(evidence, line, column), steps[[POINTS // 3, -1 - POINTS // 3]]
-    with ask.budget.apart(2 + COST):
-        if ask.budget.left < 2 + COST:
+    with ask.budget.apart(2 + COST_AFAR):
+        if ask.budget.left < 2 + COST_AFAR:
             return 0.0
         chord = float(np.diff(moves(third))[0] / np.diff(third)[0])
         if not abs(chord - near - more) <= 2 * CLOSE * more:
@@ -200,13 +206,13 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
         # A line through all points, and a cubic: stairs bend the one less, and curves the other.
         odd = steps - steps**3 * (np.sum(steps**4) / np.sum(steps**6))
         fitted = np.array([one @ found / (one @ steps) for one in (steps, odd)])
-        # A single jump is on one side only, and f may go up on both.
-        sides = found[[0, -1]] / steps[[0, -1]]
-        if not (sides.min() - near > CLOSE * more >= np.abs(fitted - near - more).min()):
+        if not np.abs(fitted - near - more).min() <= CLOSE * more:
             return 0.0
-        jump = _jump(evidence, column, steps, found, moves, near)
+        # A single jump is on one side only.
+        sides = slice(POINTS + 1), slice(POINTS, None)
+        jump = min(_jump(evidence, column, steps[k], found[k], moves, near) for k in sides)
     # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
-    tallest = 2 * HIDDEN * float(evidence.best.size[mine, column].max())
+    tallest = 2 * HIDDEN * float(_sizes(evidence)[mine, column].max())
     is_stair = more * AFAR / STAIRS <= jump <= tallest
     return jump if is_stair else 0.0
 

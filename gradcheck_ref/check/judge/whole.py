@@ -77,7 +77,7 @@ FARTHEST = 8.0
 STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 
 # Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
-# one residual, squared.
+# one residual, squared, and so does what takes it back.
 ALIKE = 2.0
 
 # The square of half a spacing on both sides of x, over that of `Chords._floor`.
@@ -114,6 +114,7 @@ class Group(Chords):
         super().__init__(question, moves, **others)
         weight = self.weight if self.measurable else 1.0
         self.effects = None if effects is None else (effects * weight) ** 2
+        self.falls = False  # whether an error falls towards x, and may be none there
 
     def judge(self) -> list[Whole] | None:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
@@ -195,12 +196,13 @@ class Group(Chords):
             return False  # a staircase refuses nobody
         if 2 * count > self.question.ask.budget.left:
             return None
-        seen = self.seen(count, self._third(found))
+        seen = self.seen(count, self._third(found, count))
         closer = seen.square(columns, 1)
         doubt = closer.doubt(refused)
         # The mean product of an error and of what is bent, where f is smooth.
         bent = 2 * math.sqrt(found.error * self.bend) * (self.power >= SMOOTH)
         if closer.error + bent + doubt < STAYS * found.error:
+            self.falls = closer.noise <= ALIKE * found.error
             return False  # a kink, or truncation
         if closer.error + bent + doubt / Z < STAYS * found.error:
             return None  # more lines may show that
@@ -211,10 +213,21 @@ class Group(Chords):
         quiet = found.noise <= min(found.slopes, ALIKE * found.error)
         return True if self._exceeds(closer, refused, seen) and quiet else None
 
-    def _third(self, found: Square) -> int:
-        """Return the shortest rung where noise does not hide this error, to show if it stays."""
-        shortest = max(math.sqrt(16 * self.level / found.error), 2 * self.inputs.eps)
+    def _third(self, found: Square, lines: int) -> int:
+        """Return the shortest rung where noise does not hide this error, to show if it stays.
+
+        Noise of 1/16 of the error in a residual moves the mean of FEW lines by a third of it at
+        most (Z), and so does more noise that of more lines.
+        """
+        noise = min(self.level, self._shown(found)) / found.error * FEW / lines
+        shortest = max(math.sqrt(16 * noise), self.inputs.eps)
         return max(self.rungs[-1] + CLOSER, min(rung_at(shortest), CLOSEST))
+
+    def _shown(self, found: Square) -> float:
+        """Return the noise of f, squared, that would explain how slopes change with the step."""
+        steps = steps_at(np.array(self.rungs[-2:]))
+        factors = IN_PAIRS if self.even else np.ones(2)
+        return 2 * found.noise / float(np.sum(factors / steps**2))
 
     def _hides_repairs(self, squares: Sequence[Square], seen: Looks) -> bool:
         """Whether noise would hide that a repair of the claim is right."""
@@ -230,10 +243,7 @@ class Group(Chords):
         are high, and all claims are 0. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            steps = steps_at(np.array(self.rungs[-2:]))
-            factors = IN_PAIRS if self.even else np.ones(2)
-            level = max(self.level, 2 * found.noise / float(np.sum(factors / steps**2)))
-            high = level > STAIRCASE**2 * found.size
+            high = max(self.level, self._shown(found)) > STAIRCASE**2 * found.size
             if not high or any(look.claimed.any() for look in self.at_rungs.values()):
                 return False
         steps, here = self.question.noise.resolution, np.abs(self.question.ask.here)
