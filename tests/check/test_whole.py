@@ -223,6 +223,63 @@ def test_an_error_that_falls_towards_x_may_be_none(wrong):
         assert abs(one.error - (one.name in wrong) / 2) <= 3 * one.spread + 1e-3
 
 
+# --- 16 bits: kinks beside x, and losses beside a penalty ------------------------------------
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("below", [0.0, 0.1, -1.0])
+@pytest.mark.parametrize(("factor", "misjudged"), [(1.0, "fail"), (2.0, "pass")])
+def test_two_kinks_whose_jumps_cancel_along_every_line_refuse_nobody(below, factor, misjudged):
+    bf16 = pytest.importorskip("ml_dtypes", reason="comes with the extra peers").bfloat16
+    rng, single = np.random.default_rng(46), np.float32
+    x, w = (rng.normal(size=shape).astype(bf16) for shape in ((6, 6), (6, 3)))
+    U = single(rng.normal(size=(6, 3)))
+
+    def f(x, w):
+        z = single((single(x) @ single(w)).astype(bf16))
+        return np.sum(U * np.where(z > 0, z, single(below) * z))
+
+    x_, w_ = np.float64(x), np.float64(w)
+    upstream = factor * U * np.where(x_ @ w_ > 0, 1, below)
+    claim = [(upstream @ w_.T).astype(bf16), (x_.T @ upstream).astype(bf16)]
+    assert check_gradient(f, (x, w), claim).verdict != misjudged
+
+
+def sines(seed):
+    rng, half = np.random.default_rng(seed), np.float16
+    a, x = np.float32(rng.normal(size=8).astype(half)), np.float32(rng.normal())
+
+    def f(x):
+        z = np.float32((a * np.float32(half(x))).astype(half))
+        return np.float32(half(np.sum(np.sin(z)))) + np.float32(0.1) * x * x
+
+    return f, x, np.float32(np.sum(a * np.cos(a * x)) + 0.2 * x)
+
+
+def on_a_pedestal(seed):
+    rng, half = np.random.default_rng(seed), np.float16
+    X, y, w = (np.float32(rng.normal(size=shape)) for shape in ((32, 4), 32, 4))
+    X_, y_ = np.float32(X.astype(half)), np.float32(y.astype(half))
+
+    def f(w):
+        e = np.float32((np.float32((X_ @ w).astype(half)) - y_).astype(half))
+        return np.float32(half(np.mean(e**2) + 1000)) + np.float32(1e-3) * np.sum(w**2)
+
+    return f, w, 2 / 32 * X_.T @ (X_ @ w - y_) + 2e-3 * w
+
+
+# Where one side goes down, because f curves; and where single entries cross no stair.
+BESIDE = [(sines, 32), (sines, 37), (on_a_pedestal, 1), (on_a_pedestal, 4)]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("loss", "seed"), BESIDE)
+@pytest.mark.parametrize(("factor", "verdicts"), [(1, ["pass", "unsure"]), (2, ["fail"])])
+def test_a_loss_in_float16_beside_a_penalty(loss, seed, factor, verdicts):
+    f, x, right = loss(seed)
+    assert check_gradient(f, x, factor * right).verdict in verdicts
+
+
 # --- the formulas -----------------------------------------------------------------------------
 
 

@@ -36,8 +36,8 @@ NEW, TIMES, TIMES_AT_END = 3, 8, 6
 POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
 COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES * NEW
 
-# Two to four stairs of bfloat16, relative to f: what is less may hide on one of them.
-HIDDEN = 2.0**-6
+# Up to four stairs hide a change of f. In bfloat16, four are at least HIDDEN, relative to f.
+HIDE, HIDDEN = 4.0, 2.0**-6
 
 # f follows a claim from afar if all points leave no more than CLOSE of what it says besides the
 # slope at x, and two of them not twice that. A claim that is twice as large leaves a half.
@@ -152,7 +152,8 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
     fails = (evidence.ruling.verdict == FAIL) & np.isfinite(off)
     seen = np.abs(evidence.claimed - evidence.witnesses.slope) > evidence.witnesses.bar
     farthest = np.where(seen, evidence.witnesses.step, 0.0).max(axis=0)
-    if not fails.any() or (fails & (off * farthest > HIDDEN * _sizes(evidence))).any():
+    missing = np.where(fails, off * farthest, 0.0)  # of what f should have changed by
+    if not fails.any() or (missing > HIDDEN * _sizes(evidence)).any():
         return evidence
     open_ = (evidence.ruling.verdict != PASS) & np.isfinite(off)
     parts = [part for part in question.ask.inputs.parts.values() if part.size]
@@ -165,7 +166,7 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
         if not (jump := _followed_by(evidence, open_[:, column] & mine, column)):
             break
         followed[mine, column], stairs[column] = fails[mine, column], max(stairs[column], jump)
-    if not followed.any():
+    if not followed.any() or (followed & (missing > HIDE * stairs)).any():
         return evidence
     followed &= not decides(question)  # else the whole may acquit them, with stairs or without
     question.noise.has_stairs(stairs)
