@@ -169,62 +169,54 @@ def absolute(store):
     return rule(forward, lambda ctx, g: store(ctx)["sign"] * g)
 
 
+SQUARE = square(lambda g, x: 2 * x * g)
+TRIPLE = rule(lambda ctx, x: 3 * x, lambda ctx, g: 3 * g)
+EXP = rule(exp_that_saves, lambda ctx, g: ctx.saved_tensors[0] * g)
+GATED = product(lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None))
+
 # circumstance: (wrong, right, inputs). Nothing of it shows when it is checked alone.
 ROWS = {
     "the upstream is not contiguous": (
         square(lambda g, x: 2 * x * memory(g)),
         square(lambda g, x: 2 * x * memory(g.contiguous())), [A]),
     "the upstream is not contiguous | rows apart": (
-        square(lambda g, x: 2 * x * rows(g)), square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * x * rows(g)), SQUARE, [A]),
     "the upstream is not contiguous | transposed": (
-        square(lambda g, x: 2 * x * by_layout(is_dense_transpose, memory)(g)),
-        square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * x * by_layout(is_dense_transpose, memory)(g)), SQUARE, [A]),
     "the upstream is not contiguous | beside a plain input": (
-        square(lambda g, x: 2 * x * (memory(g) if x.is_contiguous() else g)),
-        square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * x * (memory(g) if x.is_contiguous() else g)), SQUARE, [A]),
     "the upstream starts behind | a number": (
         rule(saving(lambda x: (x * x).sum()),
              lambda ctx, g: 2 * ctx.saved_tensors[0] * memory(g, 0)),
         rule(saving(lambda x: (x * x).sum()), lambda ctx, g: 2 * ctx.saved_tensors[0] * g), [A]),
     "the upstream is one number": (
-        square(lambda g, x: 2 * x * by_layout(lambda t: 0 in t.stride(), memory)(g)),
-        square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * x * by_layout(lambda t: 0 in t.stride(), memory)(g)), SQUARE, [A]),
     "the upstream starts behind": (
         square(lambda g, x: 2 * x * memory(g.contiguous(), 0)),
         square(lambda g, x: 2 * x * memory(copied(g), 0)), [A]),
     "the upstream is channels_last": (
-        square(lambda g, x: 2 * x * by_layout(is_last, memory)(g)),
-        square(lambda g, x: 2 * x * g), [IMAGE]),
-    "another branch reads the upstream": (
-        rule(lambda ctx, x: 3 * x, writes), rule(lambda ctx, x: 3 * x, lambda ctx, g: 3 * g),
-        [NUMBER]),
+        square(lambda g, x: 2 * x * by_layout(is_last, memory)(g)), SQUARE, [IMAGE]),
+    "another branch reads the upstream": (rule(lambda ctx, x: 3 * x, writes), TRIPLE, [NUMBER]),
     "some inputs need no gradient": (
-        product(lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None)),
+        GATED,
         product(lambda ctx, g, x, y: (g * y, g * x if ctx.needs_input_grad[1] else None)), [A, B]),
     "an input is not contiguous": (
         square(lambda g, x: 2 * memory(x) * g),
         square(lambda g, x: 2 * memory(x.contiguous()) * g), [A]),
     "an input is not contiguous | one axis": (
-        square(lambda g, x: 2 * memory(x) * g), square(lambda g, x: 2 * x * g), [A[0]]),
-    "an input is not contiguous | rows apart": (
-        square(lambda g, x: 2 * rows(x) * g), square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * memory(x) * g), SQUARE, [A[0]]),
+    "an input is not contiguous | rows apart": (square(lambda g, x: 2 * rows(x) * g), SQUARE, [A]),
     "an input is not contiguous | transposed": (
-        square(lambda g, x: 2 * by_layout(is_dense_transpose, memory)(x) * g),
-        square(lambda g, x: 2 * x * g), [A]),
+        square(lambda g, x: 2 * by_layout(is_dense_transpose, memory)(x) * g), SQUARE, [A]),
     "an input starts behind": (
         square(lambda g, x: 2 * memory(x.contiguous(), 0) * g),
         square(lambda g, x: 2 * memory(copied(x), 0) * g), [A]),
     "an input is channels_last": (
-        square(lambda g, x: 2 * by_layout(is_last, memory)(x) * g),
-        square(lambda g, x: 2 * x * g), [IMAGE]),
+        square(lambda g, x: 2 * by_layout(is_last, memory)(x) * g), SQUARE, [IMAGE]),
     "an input is used after the call": (
-        rule(negates_its_input, lambda ctx, g: 2 * ctx.saved_tensors[0] * g),
-        square(lambda g, x: 2 * x * g), [A]),
-    "another step has saved": (
-        rule(exp_that_saves, in_place),
-        rule(exp_that_saves, lambda ctx, g: ctx.saved_tensors[0] * g), [A]),
-    "backward runs twice": (
-        rule(lambda ctx, x: 3 * x, used_up), rule(lambda ctx, x: 3 * x, lambda ctx, g: 3 * g), [A]),
+        rule(negates_its_input, lambda ctx, g: 2 * ctx.saved_tensors[0] * g), SQUARE, [A]),
+    "another step has saved": (rule(exp_that_saves, in_place), EXP, [A]),
+    "backward runs twice": (rule(lambda ctx, x: 3 * x, used_up), TRIPLE, [A]),
     "forward runs again": (
         keeping(lambda ctx, module={}: module, "copy"), keeping(vars, "copy"), [A]),
     "forward runs again | the same signs nearby": (
@@ -250,9 +242,7 @@ ROWS = {
     "an output is changed in place | another is not kept": (
         half_in_ctx(lambda y, e: (y.clone(), e)),
         half_in_ctx(lambda y, e: (y.clone(), e.clone())), [A, B]),
-    "an output is changed in place": (
-        rule(exp_in_ctx, lambda ctx, g: ctx.y * g),
-        rule(exp_that_saves, lambda ctx, g: ctx.saved_tensors[0] * g), [A]),
+    "an output is changed in place": (rule(exp_in_ctx, lambda ctx, g: ctx.y * g), EXP, [A]),
 }  # fmt: skip
 
 # Errors are loud, so they are notes: (function, what it says, inputs).
@@ -452,12 +442,9 @@ def test_a_module_with_many_parameters_takes_sixteen_backwards():
 
 
 def test_a_frozen_layer_is_found_in_a_module():
-    gated = product(
-        lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None)
-    )
-    report = check_module(Scaled(gated, 1), A)
+    report = check_module(Scaled(GATED, 1), A)
     assert "but they change if some inputs need no gradient" in report.text(1000)
-    report = check_module(Scaled(gated, 1), A, constant="x")
+    report = check_module(Scaled(GATED, 1), A, constant="x")
     assert report.verdict == "fail"  # that is the case which the caller has
 
 
@@ -486,11 +473,8 @@ def test_constants_do_not_require_a_gradient():
 
     assert of(f, [A, B], constant=0)
     assert needs == {(False, True), (False, False)}  # vmap needs none
-    gated = product(
-        lambda ctx, g, x, y: (g * y, g * x) if ctx.needs_input_grad[0] else (None, None)
-    )
-    assert of(gated, [A, B], constant=1, company=False)
-    assert of(gated, [A, B], constant=0, company=False).verdict == "fail"
+    assert of(GATED, [A, B], constant=1, company=False)
+    assert of(GATED, [A, B], constant=0, company=False).verdict == "fail"
 
 
 def test_the_layout_of_the_point_reaches_f():
