@@ -198,19 +198,15 @@ class Block:
         every = self.claim, self.numeric, self.bar, self.slack, self.fails
         return Slopes(*(one[self.known] for one in every))
 
-    @property
-    def is_enough(self) -> bool:
-        """Whether all that fails has a slope, and tells of the whole input."""
-        # A diagnosis of a whole input from only some of its entries needs two wrong ones.
-        enough = self.all_rows or np.count_nonzero(self.fails) > 1
-        return bool(enough and self.known[self.fails].all())
-
     def fits(self, mended: Array, free: int = 0) -> bool:
         """Tell whether a repaired claim, for the measured entries, agrees with f not by chance.
 
         ``free`` numbers in the repair were fitted, and make as many entries fit.
         """
-        return self.is_enough and self.slopes.confirm(mended[self.known], free)
+        # A diagnosis of a whole input from only some of its entries needs two wrong ones.
+        is_enough = self.all_rows or np.count_nonzero(self.fails) > 1
+        is_known = self.known[self.fails].all()
+        return bool(is_enough and is_known and self.slopes.confirm(mended[self.known], free))
 
 
 class Slopes(NamedTuple):

@@ -38,9 +38,8 @@ def _divided(wrong: Gradient, named: bool) -> Fitted:
         if bool(text) != named:
             return None, None
         about = "about " if unsure > NEARLY * abs(found) else ""
-        if not text:
-            text = plain(found, unsure)
-        said = Words(f"every entry is {about}{text} x the numeric value", advice)
+        number = text or plain(found, unsure)
+        said = Words(f"every entry is {about}{number} x the numeric value", advice)
         return (1 / value if named else None), said
 
     return Fitted(np.zeros_like(wrong.values), wrong.values, words)
