@@ -481,6 +481,33 @@ def test_products_of_few_digits_satisfy_the_identities(precision, dtype, mean):
         assert not report.faults
 
 
+def a_layer_beside_its_input(seed, factor):
+    """Return the check of a layer of few digits, added to its inputs of many."""
+    cut, rng = PRECISIONS["bfloat16"], np.random.default_rng(seed)
+    W, x = cut(rng.normal(size=(4, 6)) / 4).astype(float), rng.normal(size=6)
+
+    def layer(x):
+        return cut(np.tanh(cut(W @ cut(x)))).astype(float)
+
+    def vjp(upstream, x):
+        product = cut(W.T @ cut(cut(factor(upstream)) * cut(1 - cut(layer(x) ** 2)))).astype(float)
+        return product + np.append(upstream, [0, 0])
+
+    def jvp(tangent, x):
+        return cut(cut(1 - cut(layer(x) ** 2)) * cut(W @ cut(tangent))) + tangent[:4]
+
+    f = lambda x: layer(x) + x[:4]  # noqa: E731
+    return check_vjp(f, x, vjp, jvp=jvp, max_evaluations=40)
+
+
+@pytest.mark.slow
+def test_with_few_evaluations_too_rounding_violates_no_identity():
+    for seed in range(40):
+        assert not a_layer_beside_its_input(seed, lambda upstream: upstream).faults
+    for factor in (lambda upstream: 0.8 * upstream, np.sign, lambda upstream: 0 * upstream):
+        assert a_layer_beside_its_input(0, factor).faults
+
+
 WRONG = {
     "doubled": lambda product, given: 2 * product(given),
     "another sign": lambda product, given: -product(given),

@@ -150,7 +150,7 @@ class Identities:
             floor = self.floor @ np.abs(along)
         # Terms that cancel leave rounding errors of the size of larger products.
         least = self.rounding * float(size.max(initial=0.0)) + floor
-        said, most, known = "", 0.0, None
+        said, most, known, noise = "", 0.0, None, None
         for magnitude in (1.0, 1 / LARGE, LARGE):
             asked = magnitude * vector
             given = self._product(claims, asked, judged, may_overflow=magnitude > 1)
@@ -163,9 +163,10 @@ class Identities:
             if (off > 0).any():
                 # The results for single entries round like the whole. A small entry may be the
                 # difference of large ones.
-                noise, all_terms = self.noise_in(claims, asked), np.fmax(size, _typical(size))
-                noise = np.fmax(noise / magnitude, all_terms * _typical(noise) / _typical(given))
-                off -= _rounding(noise, all_terms)
+                noise = self.noise_in(claims, vector) if noise is None else noise
+                all_terms = np.fmax(size, _typical(size))
+                share = _typical(noise) / _typical(given / magnitude)
+                off -= _rounding(np.fmax(noise, all_terms * share), all_terms)
             if not said and (off > 0).any():
                 worst = int(np.argmax(np.where(off > 0, error, 0)))
                 long = "" if magnitude == 1 else f" times {magnitude:g}, scaled back,"
@@ -224,6 +225,12 @@ class Identities:
 
     @QUIETLY
     def noise_in(self, product: Claims, vector: Array) -> Array:
+        """Return the noise of a product: few numbers may round well by chance, but not thrice."""
+        sizes = (1.0, 1 / LARGE, LARGE)
+        each = [self._noise_at(product, size * vector) / size for size in sizes]
+        return np.asarray(np.max(each, axis=0))
+
+    def _noise_at(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product, from a table of products at equidistant points.
 
         They are so far apart that an eighth of it changes most entries: a product that is computed
