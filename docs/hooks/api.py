@@ -28,7 +28,7 @@ SHARED |= {"close", "many", "notes"}
 def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) -> str:
     """Link the first use of each name; in the reference itself, fold the notes."""
     source = page.file.src_uri
-    if source.startswith("reference/") or source == "zoo.md":
+    if source.startswith("reference/"):
         html = html.replace('<details class="note" open>', '<details class="note">')
     seen: set[str] = set()
 
@@ -51,7 +51,7 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
 def places() -> dict[str, tuple[str, str]]:
     """Return the page and the anchor of each public name."""
     found = {}
-    for page in (*sorted((DOCS / "reference").glob("*.md")), DOCS / "zoo.md"):
+    for page in sorted((DOCS / "reference").glob("*.md")):
         for path, options in OBJECT.findall(page.read_text(encoding="utf-8")):
             members = [f"{path}.{name}" for name in MEMBER.findall(options)]
             for anchor in members or [path]:

@@ -45,4 +45,5 @@ def released() -> Iterator[str]:
         lived = f", {wild.source.lived}" if wild.source.lived else ""
         seen = f"[{wild.source.year}]({address}){lived}"
         library, _, name = wild.id.partition("/")
-        yield f"| {library} | {name.replace('-', ' ')} | {wild.unnoticed} | {seen} |"
+        unnoticed = wild.unnoticed.replace("|", r"\|")  # else |x| ends the cell
+        yield f"| {library} | {name.replace('-', ' ')} | {unnoticed} | {seen} |"

@@ -97,7 +97,7 @@ def check_inputs_are_left_alone(sub):
 
 @builds_on(check_an_ordinary_array)
 def heldout_other_arrays(sub):
-    """Every word is right of arrays of any shape, one entry and three axes among them."""
+    """Every word is right for an array of any shape, of one entry and of three axes, too."""
     says(sub, np.array([[1.0]]), ["ones", "one row"])
     says(sub, np.full((2, 2), 3.0), ["equal", "symmetric", "one sign"])
     says(sub, np.zeros((1, 4)), ["zeros", "equal", "one row"])

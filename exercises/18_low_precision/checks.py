@@ -294,7 +294,7 @@ def check_inputs_are_left_alone(sub):
 
 @builds_on(check_the_residual, check_the_whole, check_the_mean_square_is_split)
 def heldout_other_numbers(sub):
-    """Matrices have residuals, too, and so have other sizes of the output."""
+    """The input may be a matrix, and the output may have another size."""
     a, x = np.array([[1.0, 2.0], [0.0, -1.0], [3.0, 1.0]]), np.array([[1.0, -2.0], [0.5, 4.0]])
     v, u = np.array([[1.0, 1.0], [-2.0, 1.0]]), np.array([[1.0, -1.0], [2.0, 1.0], [0.0, 3.0]])
     f = Formula("A @ x", lambda x: a @ x)

@@ -5,8 +5,8 @@ from typing import Any, Unpack
 
 from gradcheck_ref.check.claim.claims import Product
 from gradcheck_ref.check.examine import examine
-from gradcheck_ref.check.knobs import Knobs, Options
-from gradcheck_ref.check.report.insist import check_options, check_unsure, insist
+from gradcheck_ref.check.knobs import Knobs, Options, check_options
+from gradcheck_ref.check.report.insist import check_unsure, insist
 from gradcheck_ref.check.report.report import Report
 from gradcheck_ref.check.words import words
 from gradcheck_ref.structure.constants import Constant

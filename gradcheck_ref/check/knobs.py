@@ -3,6 +3,7 @@
 import math
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, TypedDict
 
@@ -69,6 +70,15 @@ class Options(TypedDict, total=False):
     seed: int
     workers: Any
     progress: Any
+
+
+def check_options(function: str, options: Options) -> None:
+    """Refuse unknown options of an assertion, in its name and not in that of its check."""
+    known = Options.__annotations__
+    for name in sorted(options.keys() - known.keys()):
+        meant = get_close_matches(name, (*known, "unsure", "empty"), 1)
+        hint = f"; did you mean {meant[0]}=?" if meant else ""
+        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
 @dataclass

@@ -383,7 +383,7 @@ UNLIKE_A_LINK = "color: #30365a; text-decoration: none"
 # {what somebody writes: the page, where, among hundreds of others, and what is said}
 HARD_TO_READ = {
     "one word of code": ("reference/check/", ".md-content pre .nn", "color: #bbb", CONTRAST),
-    "the ground of one cell": ("zoo/", ".md-content td", "background: #777", CONTRAST),
+    "the ground of one cell": ("reference/kinds/", ".md-content td", "background: #777", CONTRAST),
     "half transparent text": ("reference/check/", ".md-content p", "opacity: 0.4", CONTRAST),
     "a link like its text": ("glossary/", ".md-content dd a[href^='#']", UNLIKE_A_LINK, HIDDEN),
 }

@@ -363,7 +363,7 @@ def insist_on_stored(request):
 DETECTION, *OF_STAGES, OF_COMPLAINTS = HERE = [
     EXAMPLES / f"{name}.py" for name in ("detection", "kill_matrix", "figures", "complaints")
 ]
-SLOW = ("judge_baselines", "many_cores", "rules", "weak", "wild", "zoo")
+SLOW = ("judge_baselines", "many_cores", "rules", "weak", "wild")
 SCRIPTS = [
     pytest.param(script, marks=[pytest.mark.slow] if script.stem in SLOW else [])
     for script in sorted(EXAMPLES.glob("*.py"))

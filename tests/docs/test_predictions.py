@@ -402,7 +402,7 @@ def ask_05_rounding():
     off = max(abs(a * eps - b * eps) / (2 * h) for a in (1, -1) for b in (1, -1))
     assert off == eps / h
     weighted = 4 / 3 * 2 * eps / (2 * h / 2) + 1 / 3 * 2 * eps / (4 * h / 2)
-    assert weighted == pytest.approx(3 * eps / h)  # "gives 3 of these"
+    assert weighted == pytest.approx(3 * eps / h)  # "gives 3 times"
     return "`EPS * |f(x)| / h`"
 
 

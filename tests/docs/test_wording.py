@@ -39,6 +39,7 @@ ELSEWHERE = {
     "gradcheck_ref.adapters import check_module",
     ", -1 for all cores, None, an Executor or a function like map",
     ", or left out",
+    "; did you mean ",
     "and not from the point that it is sent? Then take it from there",
     ": loss({**params, '",
     "a branch that is not taken",

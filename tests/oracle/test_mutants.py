@@ -126,7 +126,7 @@ PLACE = re.compile(r"(<!-- made: ([\w-]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 def filled(page: str) -> str:
     """Put what is made into its places on a page."""
-    made = {made.__name__: made for made in (rules, functions, messages)}
+    made = {made.__name__: made for made in (rules, messages)}
     return PLACE.sub(lambda place: f"{place[1]}\n{made[place[2]]()}\n\n{place[3]}", page)
 
 
@@ -134,19 +134,6 @@ def rules() -> str:
     """List the rules of ``compare``, as the vector files state them."""
     groups = load_file("compare")["groups"]
     return "\n".join(f"- `{group['rule']}`: {group['says']}." for group in groups)
-
-
-def functions() -> str:
-    """List the functions of ``verdict``, as the vector files state them."""
-    formulas = {group["function"]: group["formula"] for group in load_file("verdict")["groups"]}
-    lines = [f"- `{name}`: {says}" for name, says in formulas.items() if "_in_float" not in name]
-    for dtype in ("float32", "float16"):
-        ending, rounded = f"_in_{dtype}", f"; each step is rounded to {dtype}"
-        names = [name.removesuffix(ending) for name in formulas if name.endswith(ending)]
-        assert [name for name in names if formulas[name + ending] != formulas[name] + rounded] == []
-        listed = ", ".join(f"`{name}`" for name in names)
-        lines.append(f"- `NAME{ending}`: that of NAME{rounded}. NAME is {listed}")
-    return "\n".join(lines)
 
 
 def messages() -> str:
@@ -222,9 +209,6 @@ def test_the_generated_parts_of_the_format_page_are_current(request):
         page.write_text(filled(text), encoding="utf-8")
     assert page.read_text(encoding="utf-8") == filled(text)
     assert len(re.findall(r"^- `[\w-]+`: (?:close|refused)", text, re.MULTILINE)) == len(RULES)
-    asked = {v.request["function"] for v in load_vectors("verdict")}
-    exact = {name for name in asked if "_in_float" not in name}
-    assert set(re.findall(r"^- `(\w+)`: y", text, re.MULTILINE)) == exact
 
 
 def test_the_sample_on_the_page_is_the_real_summary_of_its_mistake():

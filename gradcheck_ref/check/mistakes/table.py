@@ -39,7 +39,8 @@ KINDS = {
     "or by one number for each row.",
     "regulariser": "A multiple of x is missing, or there is one too many.",
     "constant-term": "Each entry, perhaps with the wrong sign, is off by one constant.",
-    "mean-and-spread": "The error is a constant plus a multiple of x, as of a mean and a spread.",
+    "mean-and-spread": "The error is a constant plus a multiple of x, as if mean and spread were "
+    "constant.",
     "not-projected": "It is off by a multiple of x for each output.",
     "another-frame": "It is right if the two or three outputs of f are turned.",
     "nonfinite": "It is NaN or infinite, everywhere or at some entries, and no slope of f is.",
@@ -48,7 +49,7 @@ KINDS = {
     "missing-sum": "It has axes too many: summed or averaged over these it is right.",
     "extra-sum": "It is the right gradient, summed over axes that it should keep.",
     "single-entries": "One, two or three entries of many are wrong.",
-    "some-entries": "Up to three entries of a short vector are wrong, or more by one factor.",
+    "some-entries": "Up to three entries of a short vector are wrong, or more by the same factor.",
     "row-or-column": "The wrong entries are one row, one column or one slice.",
     "mask": "Every entry is right or zero.",
     "counted-once": "The right entries are whole multiples of it, as if each use counted once.",

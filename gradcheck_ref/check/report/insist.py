@@ -1,11 +1,9 @@
 """An assertion turns a report into an error if a gradient is wrong, or a warning if unsure."""
 
 import warnings
-from difflib import get_close_matches
 from typing import Any
 
 from gradcheck_ref.check.hides.running import note_assertion
-from gradcheck_ref.check.knobs import Options
 from gradcheck_ref.check.report.report import Report
 
 
@@ -34,15 +32,6 @@ class GradientError(AssertionError):
 
 class GradientWarning(UserWarning):
     """The check cannot tell whether a gradient is right; the message is the report."""
-
-
-def check_options(function: str, options: Options) -> None:
-    """Refuse unknown options of an assertion, in its name and not in that of its check."""
-    known = Options.__annotations__
-    for name in sorted(options.keys() - known.keys()):
-        meant = get_close_matches(name, (*known, "unsure", "empty"), 1)
-        hint = f"; did you mean {meant[0]}=?" if meant else ""
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
 
 
 def check_unsure(unsure: Any, empty: Any = "unsure") -> None:
