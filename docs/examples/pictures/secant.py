@@ -4,6 +4,9 @@ from pictures import drawing
 
 X, H = 1.25, 0.5
 
+# In the figure, numbers that end in half a digit are rounded up, and here to an even one.
+UP = 1 + 1e-12
+
 
 def f(x):
     """Return the function of the figure."""
@@ -38,7 +41,7 @@ def files():
     for place in (X + H, X):
         parts.append(drawing.dot(x(place), y(f(place)), drawing.BLUE))
     words = [
-        (f"measured, {H:g} ahead: {value:.4g} ± {bar:.2g}", drawing.BLUE),
+        (f"measured, {H:g} ahead: {value * UP:.4g} ± {bar * UP:.2g}", drawing.BLUE),
         (f"claimed: {claimed:.4g}", drawing.RED),
     ]
     for k, (said, colour) in enumerate(words):

@@ -68,6 +68,7 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     said = f"{lines} confirm {only}{known} of {of} entries to {asked}"
     if only and math.isfinite(certificate.within):
         said += f", and all to {wider}" if wider else ""
+    if only and certificate.within < 1:
         evidence = f"no entry is off by more than {short(certificate.within)} of a typical entry, "
         evidence += "but a small entry may be off by a larger share of itself"
     if report.digits:
