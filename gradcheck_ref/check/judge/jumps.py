@@ -211,11 +211,11 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
             return 0.0
         # A single jump is on one side only.
         sides = slice(POINTS + 1), slice(POINTS, None)
-        jump = min(_jump(evidence, column, steps[k], found[k], moves, near) for k in sides)
+        jumps = [_jump(evidence, column, steps[k], found[k], moves, near) for k in sides]
     # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
     tallest = 2 * HIDDEN * float(_sizes(evidence)[mine, column].max())
-    is_stair = more * AFAR / STAIRS <= jump <= tallest
-    return jump if is_stair else 0.0
+    are_stairs = more * AFAR / STAIRS <= min(jumps) and max(jumps) <= tallest
+    return min(jumps) if are_stairs else 0.0
 
 
 # --- stairs ---------------------------------------------------------------------------------------
