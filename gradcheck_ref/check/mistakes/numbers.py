@@ -75,6 +75,8 @@ def inner_factor(wrong: Gradient) -> Iterator[Mend]:
         if there.size > 1 and wrong.outputs and real and _spreads(there.shape, wrong.outputs):
             inner.append((np.broadcast_to(there, wrong.outputs).reshape(-1), other))
     for factors, said in inner:
+        if x.size > 1 and said not in wrong.others and (factors == factors.flat[0]).all():
+            continue  # equal numbers are one factor
         usable = np.isfinite(factors) & (factors != 0)
         factors = np.where(usable, factors, 1.0)
         ways = {"times": wrong.values / factors, "divided by": wrong.values * factors}
