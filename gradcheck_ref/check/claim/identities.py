@@ -35,6 +35,7 @@ ROUNDING_AT_MOST = 0.05
 
 # A product is linear for vectors of three sizes: 1, and this many times larger and smaller.
 LARGE = 1e3
+SIZES = 1.0, 1 / LARGE, LARGE
 
 # The subject of a fault of two products, at least one of which is wrong.
 NOT_ADJOINT = "jvp and vjp"
@@ -151,7 +152,7 @@ class Identities:
         # Terms that cancel leave rounding errors of the size of larger products.
         least = self.rounding * float(size.max(initial=0.0)) + floor
         said, most, known, noise = "", 0.0, None, None
-        for magnitude in (1.0, 1 / LARGE, LARGE):
+        for magnitude in SIZES:
             asked = magnitude * vector
             given = self._product(claims, asked, judged, may_overflow=magnitude > 1)
             if magnitude > 1 and not np.isfinite(given).all():
@@ -226,8 +227,7 @@ class Identities:
     @QUIETLY
     def noise_in(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product: few numbers may round well by chance, but not thrice."""
-        sizes = (1.0, 1 / LARGE, LARGE)
-        each = [self._noise_at(product, size * vector) / size for size in sizes]
+        each = [self._noise_at(product, size * vector) / size for size in SIZES]
         return np.asarray(np.max(each, axis=0))
 
     def _noise_at(self, product: Claims, vector: Array) -> Array:
