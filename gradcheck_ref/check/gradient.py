@@ -246,6 +246,6 @@ def assert_gradient(
     x[0] 1.5
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_options("assert_gradient", options)
+    check_options(assert_gradient, options)
     check_unsure(unsure, empty)
     return insist(check_gradient(f, inputs, grads, **options), unsure, empty)

@@ -139,6 +139,6 @@ def assert_jacobian(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_options("assert_jacobian", options)
+    check_options(assert_jacobian, options)
     check_unsure(unsure, empty)
     return insist(check_jacobian(f, inputs, jacobian, **options), unsure, empty)

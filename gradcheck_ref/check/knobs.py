@@ -1,9 +1,11 @@
 """The options that all checks share, validated before f is called."""
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from difflib import get_close_matches
+from inspect import signature
 from numbers import Integral
 from typing import Any, TypedDict
 
@@ -72,13 +74,14 @@ class Options(TypedDict, total=False):
     progress: Any
 
 
-def check_options(function: str, options: Options) -> None:
+def check_options(function: Callable[..., Any], options: Options) -> None:
     """Refuse unknown options of an assertion, in its name and not in that of its check."""
     known = Options.__annotations__
     for name in sorted(options.keys() - known.keys()):
-        meant = get_close_matches(name, (*known, "unsure", "empty"), 1)
+        meant = get_close_matches(name, (*known, *signature(function).parameters), 1)
         hint = f"; did you mean {meant[0]}=?" if meant else ""
-        raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+        said = f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}"
+        raise TypeError(said)
 
 
 @dataclass

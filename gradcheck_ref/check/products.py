@@ -241,7 +241,7 @@ def assert_vjp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_options("assert_vjp", options)
+    check_options(assert_vjp, options)
     check_unsure(unsure, empty)
     report = check_vjp(f, inputs, vjp, jvp=jvp, company=company, **options)
     return insist(report, unsure, empty)
@@ -296,7 +296,7 @@ def assert_jvp(
     'pass'
     """
     __tracebackhide__ = True  # pytest shows the line of the test, not ours
-    check_options("assert_jvp", options)
+    check_options(assert_jvp, options)
     check_unsure(unsure, empty)
     return insist(check_jvp(f, inputs, jvp, vjp=vjp, **options), unsure, empty)
 
