@@ -220,6 +220,14 @@ def test_a_large_constant_in_float32_is_named(constant, named):
     assert ("Does f add a large constant?" in text) == named
 
 
+def test_no_limit_is_reported_that_is_more_than_the_entries_themselves():
+    x = np.random.default_rng(0).normal(size=300)
+    f = lambda x: float(np.float16(1e4 + np.sum(np.sin(x))))  # noqa: E731
+    report = check_gradient(f, x, np.cos(x))
+    assert "confirm only" in str(report)
+    assert "of a typical entry" not in str(report)
+
+
 @pytest.mark.parametrize("constant", [1e2, 1e4])
 def test_a_tolerance_is_recommended_only_if_it_gives_a_pass(constant):
     rng = np.random.default_rng(3)
