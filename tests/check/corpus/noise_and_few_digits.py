@@ -648,11 +648,12 @@ def softmax(x):
     return e / e.sum()
 
 
-def sum_of_softmax(x):
+def sum_of_softmax(size):
+    x = normal(size, size).astype(float)
     f = lambda x: float(softmax(x).sum())  # noqa: E731
     also = {"its rounding": lambda x: softmax(x) * (1 - softmax(x).sum())}
     wrong = {"the softmax": softmax}
-    name = f"a sum of the softmax of {x.size}"
+    name = f"a sum of the softmax of {size}"
     return Row(name, f, x, 0 * x, also=also, wrong=wrong, want="pass unsure", not_as="x 2^-17")
 
 
@@ -719,7 +720,7 @@ ROWS += [
         want="pass unsure"),
     Row("a determinant of rank 2 of 4", np.linalg.det, LOW_RANK, np.zeros((4, 4)),
         want="pass unsure", wrong={"1": np.ones((4, 4))}, not_as="x 2^-17, f 2^17"),
-    *(sum_of_softmax(normal(size, size).astype(float)) for size in (3, 50)),
+    *(sum_of_softmax(size) for size in (3, 50)),
     Row("a softmax of shifted numbers", lambda a: softmax(X + a), [0.7], of_shifted,
         want="pass unsure", edits="", check=check_vjp,
         wrong={"half of it": lambda u, a: of_shifted(u, a, left=0)}),

@@ -1,4 +1,4 @@
-"""Smooth functions in float64 that the zoo does not have, or in a form that it has not."""
+"""Smooth functions in float64, of any shape, of one and of several inputs and outputs."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from gradcheck_ref import check_jvp, check_vjp
 from .row import Row
 
 RNG = np.random.default_rng(2)
-A = np.random.default_rng(1).normal(size=(20, 20))
-X, _, B = RNG.normal(size=20), RNG.normal(size=24), RNG.normal(size=(4, 4))
+A, X = np.random.default_rng(1).normal(size=(20, 20)), RNG.normal(size=20)
+M, B = RNG.normal(size=(4, 6)), RNG.normal(size=(4, 4))
 Z = RNG.normal(size=5) + 1j * RNG.normal(size=5)
 VJP, JVP = {"check": check_vjp}, {"check": check_jvp}
 
@@ -22,6 +22,42 @@ def of_layer(x):
     return A.T @ (2 * y * (1 - y**2))
 
 
+def softmax(x):
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def of_softmax(u, x):
+    s = softmax(x)
+    return s * (u - np.sum(u * s, axis=-1, keepdims=True))
+
+
+def network(W, b, v):
+    return np.mean((np.tanh(M.T @ W + b) @ v) ** 2)
+
+
+def of_network(W, b, v):
+    h = np.tanh(M.T @ W + b)
+    y = 2 * (h @ v) / len(h)
+    inner = np.outer(y, v) * (1 - h**2)
+    return M @ inner, inner.sum(axis=0), h.T @ y
+
+
+def normed(x):
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def of_normed(u, x):
+    y = normed(x)
+    return (u - u.mean(axis=0) - y * (u * y).mean(axis=0)) / x.std(axis=0)
+
+
+def log_det(K):
+    return np.linalg.slogdet(K)[1]
+
+
+SPD = B @ B.T + 4 * np.eye(4)
+
 ROWS = [
     Row("a tanh layer", layer, X, of_layer),
     Row("a tanh layer, its gradient as numbers", layer, X, of_layer(X)),
@@ -29,8 +65,11 @@ ROWS = [
     Row("one number in an array", lambda x: np.sum(np.exp(x)), [0.3], np.exp),
     Row("a matrix", lambda W: np.sum(np.sin(W @ W)), B,
         lambda W: np.cos(W @ W) @ W.T + W.T @ np.cos(W @ W)),
-    Row("a mean of squares", lambda x: np.mean(x**2), X, lambda x: 2 * x / x.size,
+    Row("a logarithm of a determinant", log_det, SPD, lambda K: np.linalg.inv(K).T),
+    Row("a quadratic form", lambda x: x @ SPD @ x / 2, X[:4], lambda x: SPD @ x,
         kind={"doubled": "factor"}),
+    Row("a mean of squares", lambda x: np.mean(x**2), X, lambda x: 2 * x / x.size),
+    Row("a network of three inputs", network, (B, X[:4], X[4:8]), of_network),
     Row("a rational function", lambda x: np.sum(1 / (1 + x**2)), X,
         lambda x: -2 * x / (1 + x**2) ** 2),
     Row("an exponential of 50 x", lambda x: np.sum(np.exp(50 * x)), X[:5] / 5,
@@ -43,17 +82,28 @@ ROWS = [
         lambda x: 1e4 * np.cos(1e4 * x)),
     Row("a cube at 0", lambda x: np.sum(x**3), [0.0, 0.5], [0.0, 0.75]),
     Row("a fourth power at 0", lambda x: np.sum(x**4), [0.0, 0.5], lambda x: 4 * x**3),
+    Row("sines, as a vjp", np.sin, X[:6], lambda u, x: u * np.cos(x), **VJP),
     Row("sines, as a jvp", np.sin, X[:6], lambda t, x: t * np.cos(x), **JVP),
     Row("sines of 60, as a vjp", np.sin, np.linspace(0.1, 1.5, 60),
         lambda u, x: u * np.cos(x), **VJP),
     Row("sines of 60, as a jvp", np.sin, np.linspace(0.1, 1.5, 60),
         lambda t, x: t * np.cos(x), **JVP),
+    Row("a product by a matrix", lambda x: M @ x, X[:6], lambda u, x: M.T @ u, **VJP),
     Row("a product of two inputs", lambda x, w: x @ w, (X[:6].reshape(2, 3), X[6:18].reshape(3, 4)),
         lambda u, x, w: (u @ w.T, x.T @ u), **VJP),
+    Row("a softmax of rows", softmax, M, of_softmax, **VJP,
+        wrong={"only the diagonal": lambda u, x: u * softmax(x) * (1 - softmax(x))}),
+    Row("a normalised batch", normed, M, of_normed,
+        wrong={"u / std": lambda u, x: u / x.std(axis=0)}, **VJP),
+    Row("two outputs", lambda x: (np.sin(x), x @ x), X[:5],
+        lambda u, x: u[0] * np.cos(x) + 2 * u[1] * x,
+        wrong={"one output": lambda u, x: u[0] * np.cos(x)}, **VJP),
     Row("an integer beside another output", lambda x: (int(np.argmax(x)), x * x), X[:3],
         lambda u, x: 2 * x * u[1], **VJP),
     Row("a complex input", lambda z: np.sum(np.abs(z) ** 2), Z, lambda z: 2 * z,
         wrong={"conjugated": lambda z: 2 * z.conj()}),
+    Row("a complex square", lambda z: z**2, Z, lambda u, z: u * np.conj(2 * z),
+        wrong={"no conjugate": lambda u, z: u * 2 * z}, **VJP),
 ]  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from .row import Row
 from .transformed import FORMS
 
 X = np.random.default_rng(5).normal(size=5)
+POSITIVE = np.abs(X) + 0.3
 X3 = np.array([0.3, 0.9, -0.4])
 
 
@@ -278,6 +279,10 @@ ROWS = [
         lambda x: np.where(x > 0, x * np.log(np.where(x > 0, x, 1)), 0).sum(), [0.0, 0.5],
         [-np.inf, np.log(0.5) + 1], want="unsure fail", edits="",
         not_as=", ".join(FORMS)),
+    Row("a square root near 0", of_one(np.sqrt), 1e-6 * POSITIVE, lambda x: 0.5 / np.sqrt(x)),
+    Row("a logarithm near 0", of_one(np.log), 1e-9 * POSITIVE, lambda x: 1 / x),
+    Row("an arcsin near 1", of_one(np.arcsin), 1 - 1e-7 * POSITIVE,
+        lambda x: 1 / np.sqrt(1 - x * x)),
     *(logarithm(seed) for seed in range(3)),
     *(pole(distance) for distance in (0.1, 1e-4, 1e-8, -1e-4)),
     # f jumps by any amount at the pole; it is no solver that stops at a tolerance.
@@ -293,6 +298,7 @@ ROWS = [
     Row("a point that no step can move", of_one(np.sin), 1e20 * np.ones(2), np.cos,
         want="unsure:step-underflow", hides="unsure"),
     # Nothing to compare.
+    Row("no entries", lambda x: np.sum(x**2), np.ones(0), np.ones(0), **NOTHING),
     Row("no outputs of a vjp", lambda x: x[:0], [0.05, 1], lambda u, x: 0 * x, check=check_vjp,
         **NOTHING),
     Row("no outputs of a jvp", lambda x: x[:0], [1e5, 1], lambda t, x: t[:0], check=check_jvp,

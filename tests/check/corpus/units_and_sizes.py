@@ -31,6 +31,18 @@ def of_confident_loss(z):
 
 
 # Physics in its own units.
+def charge(x):
+    V, t, R, C = x
+    return float(V * (1 - np.exp(-t / (R * C))))
+
+
+def of_charge(x):
+    V, t, R, C = x
+    q = t / (R * C)
+    e = V * np.exp(-q) * q
+    return np.array([1 - np.exp(-q), e / t, -e / R, -e / C])
+
+
 def resonance(x):
     return float(1 / (2 * np.pi * np.sqrt(x[0] * x[1])))
 
@@ -148,11 +160,16 @@ def scaled_mixture(seed):
 ROWS = [
     Row("a pedestal of 1e10", lambda x: 1e10 + 1e-3 * np.sum(np.sin(x)), [0.3, 1.2],
         lambda x: 1e-3 * np.cos(x), want="pass unsure", hides={"an entry": "unsure"}),
+    Row("a pedestal of 1e8", lambda x: 1e8 + np.sum(np.sin(x)), X, np.cos, want="pass unsure"),
     Row("a pedestal of 1e13", lambda x: 1e13 + np.sum(np.sin(x)), [0.3, 1.2], np.cos,
         want="pass unsure", hides={"an entry": "unsure"}),
     Row("a loss of 1e150", lambda x: 1e150 * np.sum(np.sin(x)), X, lambda x: 1e150 * np.cos(x)),
     Row("a loss of 1e-150", lambda x: 1e-150 * np.sum(np.sin(x)), X, lambda x: 1e-150 * np.cos(x),
         not_as="float32, bfloat16"),  # in which f is 0
+    Row("a loss of 2^-100", lambda x: 2.0**-100 * np.sum(np.sin(x)), X,
+        lambda x: 2.0**-100 * np.cos(x)),
+    Row("x of 1e-7", lambda x: np.sum(np.sin(x)), 1e-7 * X, np.cos, hides={"rolled": "pass"}),
+    Row("x of 1e6", lambda x: np.sum(x**2), 1e6 * X, lambda x: 2 * x),
     Row("x of 1 to 1e15", lambda x: x @ x, [-3.1, 2e5, -4e9, 7e14],
         lambda x: 2 * x, want="pass unsure", hides="unsure fail"),
     Row("time stamps", lambda x: np.sum(np.sin((x - 1.7e9) / 100)), 1.7e9 + 10 * X,
@@ -161,6 +178,7 @@ ROWS = [
         lambda x: np.cos(x * PER_UNIT) * PER_UNIT),
     Row("an exponential of 1e-6 / (x y)", decay, [1e6, 1e-12],
         lambda x: decay(x) * 1e-6 / (x[0] * x[1]) / x),
+    Row("charging a capacitor", charge, [5.0, 1e-6, 1e6, 1e-12], of_charge),
     Row("an LC resonance", resonance, [1e-9, 1e-12], lambda x: -resonance(x) / 2 / x),
     *(in_units(w) for w in (1e-4, 1e-6, 1e-8)),
     *(scaled_mixture(seed) for seed in (0, 1)),
@@ -193,6 +211,8 @@ ROWS = [
         lambda a, b: np.round(np.sum(np.sin(a)) + 1e-7 * np.sum(np.cos(b)), 4), (LOUD, FAINT),
         lambda a, b: (np.cos(a), -1e-7 * np.sin(b)), want="unsure", edits="doubled",
         hides="unsure fail"),
+    Row("an optimum", lambda x: np.sum((x - X) ** 2), X, 0 * X, want="pass unsure",
+        wrong={"0.1": 0 * X + 0.1}),
     Row("an optimum at 1e4", lambda x: 1e4 + np.sum((x - X) ** 2), X, 0 * X,
         says="whether the gradient of x has the right factor",
         wrong={"0.1": 0 * X + 0.1}),
@@ -208,6 +228,7 @@ ROWS = [
     *(least_squares(size, 0.0, **AT_REST) for size in (10, 60)),
     *(least_squares(size, 1e-2) for size in (10, 60)),
     *(near_overflow(value) for value in (1e300, 1e308, np.inf)),
+    Row("a constant", lambda x: 3.0, [1.0, 2.0], [0.0, 0.0], want="pass", wrong={"1": [1.0, 0.0]}),
     *(time_stamps(seed, 1e2) for seed in (0, 1)),
     *(time_stamps(seed, offset, want="pass unsure")
       for seed, offset in ((0, 1e4), (1, 1e6), (0, 3e7), (1, 3e7))),
