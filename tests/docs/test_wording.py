@@ -31,6 +31,7 @@ ELSEWHERE = {
     "the gradients of ",
     ". Give the gradient alone, or by name",
     " object has no attribute ",
+    "() got an unexpected keyword argument ",
     "x moved by ",
     " of its size, all coordinates at once",
     "to check the derivatives of ",
