@@ -235,11 +235,11 @@ ROWS = [
     stairs("a sine in float16", lambda x: np.float16(np.sin(x)), 0.7, np.cos(0.7)),
     Row("three decimals", lambda x: np.round(x, 3).sum(), X, np.ones(5),
         hides={"zero": "unsure:stairs", "an entry": "pass fail"}),
-    # Stairs as high as the loss are meant: the slope is that between two of them.
     # Some of its jumps are as low as stairs of few digits, and others higher.
     Row("numbers and a tenth of their floors, close to jumps",
         lambda x: QUANTISED[1] @ (x + np.floor(x) / 10), QUANTISED[0], QUANTISED[1], edits="",
         wrong={"with the jumps": 1.1 * QUANTISED[1]}),
+    # Stairs as high as the loss are meant: the slope is that between two of them.
     Row("a floor of twice a sum beside a square",
         lambda x: np.floor(2 * np.sum(np.sin(x))) + x @ x / 2, X, lambda x: x,
         wrong={"of the smooth sum": lambda x: 2 * np.cos(x) + x}),
