@@ -18,9 +18,10 @@ MEMBER = re.compile(r"[\[,-] ?(\w+)(?=[\],\n])")
 SKIPPED = r"<(?P<skip>a|autoref|h[1-6]|pre|summary|button|svg)\b.*?</(?P=skip)>"
 PROSE = re.compile(SKIPPED + r"|<code>(?P<name>\w+)(?:\([^<]*\))?</code>", re.DOTALL)
 CODE = re.compile(SKIPPED.replace("pre|", "") + r'|<span class="n">(?P<name>\w+)</span>', re.DOTALL)
+IMPORT = re.compile(r"^from (gradcheck_ref\S*) import (\([^)]*\)|.*)$", re.MULTILINE)
 CELL = re.compile(r"<td\b.*?</td>", re.DOTALL)
 BREAK = re.compile(r"(?<=[\w)][._])(?=[A-Za-z][^<>]*</(?:code|td)>)")
-# Names that pages use for the functions of others, too.
+# Names that pages use for the functions of others, too: linked where a page imports them from here.
 SHARED = {"allclose", "answer", "draw", "gradcheck", "jacobian", "judge", "run"}
 SHARED |= {"close", "many", "notes"}
 
@@ -30,16 +31,21 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
     source = page.file.src_uri
     if source.startswith("reference/"):
         html = html.replace('<details class="note" open>', '<details class="note">')
-    seen: set[str] = set()
+    at = {anchor.rpartition(".")[2]: anchor for anchor in places()}
+    for name in SHARED:
+        del at[name]
+    for module, names in IMPORT.findall(page.markdown):
+        found = re.findall(r"\w+", names) if names != "*" else SHARED
+        at |= {name: f"{module}.{name}" for name in found if f"{module}.{name}" in places()}
 
     def linked(found: re.Match[str]) -> str:
         name = found["name"]
-        is_here = found.re is CODE and places().get(name, ("",))[0] == source  # its own example
-        if name in seen or name not in places() or is_here:
+        is_here = found.re is CODE and places().get(at.get(name)) == source  # its own example
+        if name not in at or is_here:
             return found[0]
-        seen.add(name)
-        place, anchor = places()[name]
-        address = place.removesuffix(".md") + ("/" if config.use_directory_urls else ".html")
+        anchor = at.pop(name)
+        address = places()[anchor].removesuffix(".md")
+        address += "/" if config.use_directory_urls else ".html"
         up = config.extra["above"] + get_relative_url(address, page.url)
         return f'<a class="api" href="{up}#{anchor}">{found[0]}</a>'
 
@@ -48,12 +54,11 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, **_: object) ->
 
 
 @cache
-def places() -> dict[str, tuple[str, str]]:
-    """Return the page and the anchor of each public name."""
+def places() -> dict[str, str]:
+    """Return the page of each public name, by its anchor."""
     found = {}
     for page in sorted((DOCS / "reference").glob("*.md")):
         for path, options in OBJECT.findall(page.read_text(encoding="utf-8")):
             members = [f"{path}.{name}" for name in MEMBER.findall(options)]
-            for anchor in members or [path]:
-                found[anchor.rpartition(".")[2]] = page.relative_to(DOCS).as_posix(), anchor
-    return {name: at for name, at in found.items() if name not in SHARED}
+            found |= dict.fromkeys(members or [path], page.relative_to(DOCS).as_posix())
+    return found

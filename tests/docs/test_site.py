@@ -123,12 +123,26 @@ USES = {
 
 @pytest.mark.parametrize(("html", "use"), USES.values(), ids=USES)
 def test_the_first_use_of_a_public_name_leads_to_the_api(html, use):
+    assert api_linked(html.format(use)) == html.format(use and link_to("check", "nearby", use))
+
+
+def test_a_name_that_others_have_too_is_linked_where_it_is_imported_from_here():
+    used, imported = "<code>allclose</code>", "from gradcheck_ref import allclose, nearby\n"
+    assert api_linked(used) == api_linked(used, "from numpy import allclose\n") == used
+    assert api_linked(used, imported) == link_to("stages", "allclose", used)
+
+
+def api_linked(html, markdown=""):
+    """Return the HTML of a page of the check, with the links that the hook adds."""
     pytest.importorskip("mkdocs", reason="comes with the extra docs")
-    page = SimpleNamespace(url="check/kinks/", file=SimpleNamespace(src_uri="check/kinks.md"))
+    file = SimpleNamespace(src_uri="check/kinks.md")
+    page = SimpleNamespace(url="check/kinks/", file=file, markdown=markdown)
     config = SimpleNamespace(use_directory_urls=True, extra={"above": ""})
-    link = f'<a class="api" href="../../reference/check/#gradcheck_ref.nearby">{use}</a>'
-    linked = loaded("hooks/api.py").on_page_content(html.format(use), page, config)
-    assert linked == html.format(use and link)
+    return loaded("hooks/api.py").on_page_content(html, page, config)
+
+
+def link_to(page, name, shown):
+    return f'<a class="api" href="../../reference/{page}/#gradcheck_ref.{name}">{shown}</a>'
 
 
 # --- the scripts of a page -------------------------------------------------------------------
