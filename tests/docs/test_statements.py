@@ -152,12 +152,16 @@ def the_bars_of_a_mean_absolute_error():
 
 @said(
     "docs/check/what_a_point_hides.md",
-    "nothing in this table is special, except that it keeps signs",
+    "Signs stay, because a logarithm needs them, and so do shapes",
 )
 def nearby_points():
-    x = np.ones((3, 3))
-    found = check_gradient(lambda x: np.sum(np.maximum(x, 0)), nearby(x), x).blind_spots
-    return {spot.kind for spot in found} <= {"mask"}
+    found = set()
+    for x in np.ones((3, 3)), np.zeros((2, 2)), -np.ones((1, 3)):
+        report = check_gradient(
+            lambda x: np.sum(np.maximum(x, 0)), nearby(x), lambda x: 1.0 * (x > 0)
+        )
+        found |= {spot.kind for spot in report.blind_spots}
+    return found == {"mask", "factor"}  # of one sign, and with a gradient of 0
 
 
 @said("docs/check/in_low_precision.md", "0.1 of the length in bfloat16, 0.02 in float16, 9e-4")
@@ -201,12 +205,12 @@ def costs(n):
     return [verdicts(lambda x: np.mean(x * x), x, (1 + k * one) * 2 * x / n) for k in (0, 1)]
 
 
-@said("docs/check/what_it_is_worth.md", "| mean of $x^2$ | 1,000 | 132 | 145 to 155 |")
+@said("docs/check/what_it_is_worth.md", "| mean of $x^2$ | 1,000 | 132 | 145 to 160 |")
 def a_thousand_entries():
     (right, low), (wrong, high) = costs(1000)
     return (right, wrong, {*low}) == ("pppp", "ffff", {132}) and 145 <= min(high) <= max(
         high
-    ) <= 155
+    ) <= 160
 
 
 @said("docs/check/what_it_is_worth.md", "| | 1,000,000 | 143 | 185 to 279 |", pytest.mark.slow)

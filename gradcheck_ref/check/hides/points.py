@@ -1,4 +1,4 @@
-"""Better points for a check: one near yours at which nothing is special, and some hard ones."""
+"""Better points for a check: one near yours at which no entry is special, and some hard ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +21,7 @@ LARGE = 1000.0
 
 
 def nearby(inputs: Any, *, constant: Constant = (), seed: int = 0) -> Any:
-    """Return a point near the given one at which nothing is special.
+    """Return a point near the given one at which no entry is special.
 
     No entry is 0 or 1, no two are equal, no matrix is symmetric, and no complex number is real: at
     such a point few mistakes can hide. Signs stay the same, so that logarithms and square roots
