@@ -11,6 +11,8 @@ from pathlib import Path
 
 from gradcheck_ref.zoo.wild import WILD
 
+# Libraries that are in both, by their names.
+SPELLED = {"hips": "HIPS autograd", "jax": "JAX", "openturns": "OpenTURNS", "pints": "PINTS"}
 LINE = re.compile(r"^<!-- found -->$", re.MULTILINE)
 INSTALLED = Path(__file__).parents[1] / "found.csv"
 TABLE = """\
@@ -46,4 +48,5 @@ def released() -> Iterator[str]:
         seen = f"[{wild.source.year}]({address}){lived}"
         library, _, name = wild.id.partition("/")
         unnoticed = wild.unnoticed.replace("|", r"\|")  # else |x| ends the cell
+        library = SPELLED.get(library, library)
         yield f"| {library} | {name.replace('-', ' ')} | {unnoticed} | {seen} |"
