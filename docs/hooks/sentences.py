@@ -120,6 +120,12 @@ class Part:
         given += [one.value for one in assigned if ast.unparse(one.targets[0]) == "advice"]
         for one in given:
             self.advice |= {word.id for word in ast.walk(one) if isinstance(word, ast.Name)}
+        # Names that stand for a text in a table of sentences: they are read there.
+        tables = [value for one in nodes if isinstance(one, ast.Dict) for value in one.values]
+        named = {one.id for value in tables for one in ast.walk(value) if isinstance(one, ast.Name)}
+        texts = [one for one in _together(getattr(part, "body", ())) if isinstance(one, ast.Assign)]
+        self.texts = {ast.unparse(one.targets[0]): one.value for one in texts}
+        self.texts = {name: self.texts[name] for name in named & self.texts.keys()}
         self._read(part, ", ".join(map("`{}`".format, kinds)), False)
 
     def _read(self, node: ast.AST, kind: str, is_advice: bool) -> None:
@@ -133,6 +139,8 @@ class Part:
         match node:
             case ast.Raise() | ast.Compare() | ast.Expr(value=ast.Constant()):
                 pass
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in self.texts:
+                pass
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
                 for target, value in zip(names, values, strict=True):
                     self._read(ast.Assign([target], value), kind, is_advice)
@@ -144,7 +152,10 @@ class Part:
                     word = getattr(key, "value", kind)
                     if key and " " in str(word):
                         self._read(key, kind, is_advice)
-                    self._read(value, kind if " " in str(word) else f"`{word}`", is_advice)
+                    of = kind if " " in str(word) else f"`{word}`"
+                    names = [getattr(one, "id", "") for one in ast.walk(value)]
+                    for one in (value, *(self.texts[name] for name in names if name in self.texts)):
+                        self._read(one, of, is_advice)
             case ast.Call(args=args, keywords=keywords):
                 if (name := _name(node)) not in SILENT:
                     for at, one in enumerate([*args, *keywords, node.func]):
