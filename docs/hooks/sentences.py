@@ -6,6 +6,7 @@ sentences and what it advises, in the order of the code.
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
@@ -120,12 +121,13 @@ class Part:
         given += [one.value for one in assigned if ast.unparse(one.targets[0]) == "advice"]
         for one in given:
             self.advice |= {word.id for word in ast.walk(one) if isinstance(word, ast.Name)}
-        # Names that stand for a text in a table of sentences: they are read there.
+        # Names that always stand for one text, in a table of sentences: it is read there.
         tables = [value for one in nodes if isinstance(one, ast.Dict) for value in one.values]
         named = {one.id for value in tables for one in ast.walk(value) if isinstance(one, ast.Name)}
         texts = [one for one in _together(getattr(part, "body", ())) if isinstance(one, ast.Assign)]
         self.texts = {ast.unparse(one.targets[0]): one.value for one in texts}
-        self.texts = {name: self.texts[name] for name in named & self.texts.keys()}
+        often = Counter(ast.unparse(one.targets[0]) for one in assigned)
+        self.texts = {k: text for k, text in self.texts.items() if k in named and often[k] == 1}
         self._read(part, ", ".join(map("`{}`".format, kinds)), False)
 
     def _read(self, node: ast.AST, kind: str, is_advice: bool) -> None:
