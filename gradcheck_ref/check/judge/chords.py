@@ -183,9 +183,12 @@ class Chords:
         """Choose the rungs where slopes change least, extrapolated or not if truncation is even."""
         looks = [self.at(rung, FIRST) for rung in rungs]
         slopes = np.array([look.slopes for look in looks])
-        largest = np.nan_to_num(np.abs(slopes)).max(initial=0.0) or 1.0
         known = np.isfinite(slopes)
-        squares = np.where(known, slopes / largest, 0.0) ** 2
+        each = np.where(known, np.abs(slopes), 0.0).max(axis=(1, 2), initial=0.0)
+        # Where f grows without limit at long steps, the squares of others must not underflow.
+        least = float(each.min(where=each > 0, initial=each.max(initial=0.0)))
+        largest = min(float(each.max(initial=0.0)), math.sqrt(UNDERFLOWS) * least) or 1.0
+        squares = np.where(known, np.fmin(np.abs(slopes) / largest, UNDERFLOWS), 0.0) ** 2
         moved = np.sqrt(squares.sum(axis=(0, 1)) / np.fmax(1, known.sum(axis=(0, 1))))
         self.weight = output_weights(moved) / largest
         squares = np.array([look.steps for look in looks])[..., None] ** 2

@@ -389,13 +389,17 @@ def _stairs(flight: _Flight, steps: Array, eps: float, j: int, k: int, slopes: A
         halved += 1
         if halved > MOST_HALVED:
             break
+        sizes = list[float]()
         for _ in range(10):
+            sizes.append(jump)
             middle = (start + end) / 2
             left, right = unexplained(start, middle), unexplained(middle, end)
             nearer = left >= right / 32
             start, end, jump = (start, middle, left) if nearer else (middle, end, right)
         largest = max(abs(float(value[j])) + here for value in flight.seen.values())
-        if jump > 1e-2 * whole and NOT_ROUNDING * eps * here < jump <= SMALL * largest:
+        # Where f grows exponentially, most is in the last interval, too, but halvings shrink it.
+        stays = jump > max(1e-2 * whole, 3 / 4 * sizes[-2])
+        if stays and NOT_ROUNDING * eps * here < jump <= SMALL * largest:
             jumps += [abs(whole - jump)] if whole > 1.5 * jump else []  # one more in there
             alike = [one for one in jumps if _alike(one, jump)]
             if alike or jump > PLATEAU * beyond * (end - start):
