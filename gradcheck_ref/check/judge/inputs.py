@@ -22,6 +22,7 @@ from gradcheck_ref.check.judge.survey import Findings
 from gradcheck_ref.check.judge.tolerance import output_groups
 from gradcheck_ref.check.judge.whole import (
     MOST,
+    SINGLE,
     Group,
     allowed_as_a_whole,
     decides,
@@ -65,14 +66,15 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
     here, on_axes = question.ask.here, findings.on_axes
     if question.claims.unusable or not (here.size and np.isfinite(here).all()):
         return findings
-    right = (on_axes.ruling.verdict == PASS).all() and not _is_undecided(findings)
+    off = _off_on_axes(question, on_axes)
+    right = (on_axes.ruling.verdict == PASS).all() and not (off.any() or _is_undecided(findings))
     deciding = not right and decides(question)
     if deciding:
         findings = findings._replace(on_axes=_confirmed(question, findings))
         on_axes = findings.on_axes
     known = dict(enumerate(findings.inputs)) or _so_far(question, findings)
     wrong = len(known) > 1 and (on_axes.ruling.verdict == FAIL).any()
-    if not (deciding and (wrong or _is_undecided(findings))):
+    if not (deciding and (wrong or off.any() or _is_undecided(findings))):
         return findings._replace(inputs=tuple(known.values()))
     if not findings.inputs:
         few, parts = has_few_digits(question), [*question.ask.inputs.parts.values()]
@@ -91,7 +93,7 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
             # An entry that fails on its axis is wrong, even if that is not clear of the whole.
             if known[number].code != FAIL or one.code == FAIL:
                 known[number] = replace(one, code=UNSURE) if contradicted else one
-    return _decided(question, findings, known)
+    return _decided(question, findings, known, off)
 
 
 def _is_undecided(findings: Findings) -> bool:
@@ -101,8 +103,30 @@ def _is_undecided(findings: Findings) -> bool:
     return bool(unsure or findings.inputs or (others is not None and others.verdict == UNSURE))
 
 
-def _decided(question: Question, findings: Findings, known: dict[int, Whole]) -> Findings:
-    """Let the inputs that are right or wrong as a whole decide about their entries."""
+@QUIETLY
+def _off_on_axes(question: Question, evidence: Evidence) -> Array:
+    """Return which inputs are off by more than error bars cover, and more than is allowed.
+
+    In 16 bits any entry may be off by as much as the largest one, and so may a small input. If an
+    entry fails anyway, that is enough.
+    """
+    inputs, most = question.ask.inputs, allowed_as_a_whole(question.precision)
+    asked = question.precision > SINGLE and (evidence.ruling.verdict != FAIL).all()
+    units = evidence.units[:, None]
+    units = units * _weight(question, evidence, units) * asked
+    beyond = np.fmax(np.abs(evidence.residual) - evidence.best.bar, 0.0) * units
+    each = [part.holds(evidence.rows) for part in inputs.parts.values()]
+    slopes = evidence.best.slope * units
+    return np.array([_length(beyond[mine]) > most * _length(slopes[mine]) for mine in each])
+
+
+def _decided(
+    question: Question, findings: Findings, known: dict[int, Whole], off: Array
+) -> Findings:
+    """Let the inputs that are right or wrong as a whole decide about their entries.
+
+    Those that are ``off`` on axes, or surely off as a whole, pass by no atol.
+    """
     evidence, usual = findings.on_axes, 1.01 * allowed_as_a_whole(question.precision)
     # Noise allows more than the dtype if f has fewer digits than that.
     few = has_few_digits(question) or bool(question.noise.short.any())
@@ -125,7 +149,7 @@ def _decided(question: Question, findings: Findings, known: dict[int, Whole]) ->
     hidden = passes[rows][:, None] & hides & undecided
     # Rounding makes f stand still near x, but not along lines over the whole input.
     least = [one.error - SURE * one.spread for one in known.values()]
-    off = ~passes & (np.array(least) > [one.allowed for one in known.values()])
+    off = ~passes & (off | (np.array(least) > [one.allowed for one in known.values()]))
     evidence = evidence.given(whole=hidden, off_as_a_whole=off[rows][:, None])
     return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
 

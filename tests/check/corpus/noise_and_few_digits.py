@@ -429,6 +429,28 @@ def small_biases(seed, unit, left):
                wrong={f"{left:g} of theirs": wrong}, hides="unsure fail", always=True)  # fmt: skip
 
 
+def zeros_for_a_bias(name, seed):
+    """Return a layer in float16 whose bias matters as much as other entries do, and has zeros."""
+    to, rng = np.float16, np.random.default_rng(seed)
+    n, k, m = rng.integers(3, 9), rng.integers(3, 9), rng.integers(2, 7)
+    x, w, b, u = (rng.normal(size=size) for size in ((n, k), (k, m), m, (n, m)))
+    at, u = (to(x), to(w), to(0.3 * b)), np.float32(u)
+    activation, slope = ACTIVATIONS[name]
+
+    def f(x, w, b):
+        return np.sum(u * activation(to(to(x.astype(np.float32) @ w) + b)))
+
+    def right(x, w, b):
+        back = u * slope(to(to(x.astype(np.float32) @ w) + b))
+        return to(back @ w.T), to(x.T @ back), to(back.sum(axis=0))
+
+    def wrong(*at):
+        return *right(*at)[:2], np.zeros(m, to)
+
+    return Row(f"{name} in float16 and a bias, {seed}", f, at, right, edits="",
+               wrong={"zeros for the bias": wrong})  # fmt: skip
+
+
 def far_from_zero(seed):
     """Return a hinge on 1000, in float16, of which few values are left."""
     rng = np.random.default_rng(seed)
@@ -595,6 +617,8 @@ ROWS = [
     small_biases(90, 0.25, 0.5),
     # Noise hides such a gradient of the biases beside that of the weights.
     small_biases(100, 1 / 32, 0),
+    zeros_for_a_bias("leaky relu", 1007),
+    zeros_for_a_bias("abs", 1011),
     far_from_zero(7),
     *map(on_one_stair, (of_one_number(3), far_from_zero(7))),
     Row("sines in float32 inside", lambda x: float(sines(np.float32(x))), FIVE, np.cos, **HIDDEN),
