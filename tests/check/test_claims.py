@@ -500,6 +500,16 @@ def a_layer_beside_its_input(seed, factor):
     return check_vjp(f, x, vjp, jvp=jvp, max_evaluations=40)
 
 
+def test_products_that_only_small_vectors_make_underflow_have_no_fewer_digits_than_f():
+    x, c = np.float16(np.random.default_rng(0).normal(size=(6, 4))), np.float16(3e-4)
+
+    def vjp(upstream, x):
+        return np.float16(upstream) * (c * (1 - np.tanh(x) ** 2))
+
+    report = check_vjp(lambda x: np.float32(np.sum(c * np.tanh(x))), x, vjp)
+    assert (report.verdict, report.notes) == ("pass", ())
+
+
 @pytest.mark.slow
 def test_with_few_evaluations_too_rounding_violates_no_identity():
     for seed in range(40):

@@ -227,10 +227,10 @@ class Identities:
     @QUIETLY
     def noise_in(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product: few numbers may round well by chance, but not thrice."""
-        each = [self._noise_at(product, size * vector) / size for size in SIZES]
+        each = [self.noise_at(product, size * vector) / size for size in SIZES]
         return np.asarray(np.max(each, axis=0))
 
-    def _noise_at(self, product: Claims, vector: Array) -> Array:
+    def noise_at(self, product: Claims, vector: Array) -> Array:
         """Return the noise of a product, from a table of products at equidistant points.
 
         They are so far apart that an eighth of it changes most entries: a product that is computed

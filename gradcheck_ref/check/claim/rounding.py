@@ -26,7 +26,8 @@ def shares_of_rounding(claims: Claims, noise: Noise, seed: int) -> Array:
         return np.zeros(len(parts))
     identities = Identities(claims, 0.0, noise, seed)
     whole = claims.product_at(claims.ask.inputs.copies(), identities.u)
-    off = identities.noise_in(claims, identities.u)
+    # Of small vectors the products may underflow in float16.
+    off = identities.noise_at(claims, identities.u)
     lengths = np.array([[np.linalg.norm(v[part.stretch]) for part in parts] for v in (off, whole)])
     shares = np.nan_to_num(lengths[0] / lengths[1], posinf=0.0)
     return np.where(shares <= ROUNDING_AT_MOST, shares, 0.0)  # more is a switch next to x

@@ -157,7 +157,7 @@ def scaled_mixture(seed):
     return Row(name, f, s * t, right, want="pass unsure", hides="unsure fail", not_as="a penalty")
 
 
-SIXTY, WEIGHTS = [[1e4], [0.0]] + np.random.default_rng(0).normal(size=(2, 60))
+SIXTY, WEIGHTS = np.random.default_rng(0).normal(size=(2, 60)) + [[1e4], [0.0]]
 
 ROWS = [
     Row("a pedestal of 1e10", lambda x: 1e10 + 1e-3 * np.sum(np.sin(x)), [0.3, 1.2],
