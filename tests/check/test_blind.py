@@ -8,6 +8,7 @@ from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
+from corpus.row import to_bfloat16
 from zoo_reports import CASES, quietly
 
 from gradcheck_ref import check_gradient, check_jvp, check_vjp, nearby
@@ -240,3 +241,16 @@ def test_blind_spots_are_data():
     (spot,) = report.blind_spots
     assert (spot.kind, spot.reason) == ("inner-factor", "all its entries are 1")
     assert report.to_dict()["blind_spots"] == [asdict(spot)]
+
+
+def test_in_few_digits_no_gradient_is_said_to_be_0_because_noise_would_hide_twice_of_it():
+    for seed in range(1, 4):
+        rng = np.random.default_rng(seed)
+        w, x, c = (np.float32(rng.normal(size=size)) for size in (6, 6, 3))
+
+        def loss(x, c, w=w):
+            return to_bfloat16(np.sum(w * np.tanh(x))) + np.float32(0.1) * (x @ x + c @ c)
+
+        gradient = w / np.cosh(x) ** 2 + np.float32(0.2) * x, np.float32(0.2) * c
+        spots = check_gradient(loss, (x, c), gradient).blind_spots
+        assert "it is 0 here" not in [spot.reason for spot in spots]
