@@ -167,6 +167,9 @@ def read(table: Table, noise: Noise) -> Witnesses:
     moved = np.abs(moves).max(axis=(1, 2))
     shows = ((moved > level) | (level > BRANCHES * np.abs(here))) & (noise.stairs == 0)
     quiet = (draws > 0) & (QUIETER * draws < level) & np.isfinite(level) & shows
+    # Where f moves no more than the noise of a slope, noise may hide a wave of the size of x.
+    hides = (moved > 0) & (moved <= NOISE_IN_SLOPE[WIDE] * level)
+    reach = np.where(hides, np.minimum(h, table.scales[line, None]), h)
     level = weight * np.where(quiet, np.maximum(draws, noise.least), level)
     least = ROUNDING * np.maximum(eps * size, noise.common)
     still = (np.isnan(moves) | (moves == 0)).all(axis=(1, 2))
@@ -174,7 +177,7 @@ def read(table: Table, noise: Noise) -> Witnesses:
     # rounding inside f may hide: of numbers of size 1, or of the size of x.
     hidden = np.maximum(least, 8 * eps * np.maximum(1.0, units))
     floor = np.where(still, hidden, least)
-    rounding = np.maximum(floor, level) / h
+    rounding = np.maximum(floor, level) / reach
     # If f is mostly noise, nothing is known about its slope: it may be a fast wave.
     rounding[(level > 16 * size) & ~still] = np.inf
     witnesses = Witnesses(

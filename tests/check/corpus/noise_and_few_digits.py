@@ -722,6 +722,16 @@ def six_digits_of(pedestal, **more):
     return Row(f"six digits of {pedestal:g}", f, [0.3, -1.2, 0.9], np.cos, **more)
 
 
+def waves_beside(pedestal, seed):
+    """Return sines and squares on a pedestal, each of which moves it by a few spacings."""
+    rng = np.random.default_rng(seed)
+    x, b, w = rng.normal(size=33) + 2, rng.normal(size=2), rng.normal(size=33)
+    f = lambda x, b: pedestal + (np.sum(w * np.sin(x)) + np.sum(b**2))  # noqa: E731
+    right = lambda x, b: (w * np.cos(x), 2 * b)  # noqa: E731
+    name = f"waves beside {pedestal:g}, {seed}"
+    return Row(name, f, (x, b), right, edits="doubled", want="unsure", hides="unsure fail")
+
+
 MUCH = np.float32(1e8)
 FLAT = {"doubled": "unsure:stairs", "zero": "pass"}
 
@@ -770,6 +780,9 @@ ROWS += [
                   not_as="x 2^-17, a penalty"),
     Row("float32 beside 1e8", lambda x: MUCH + np.sum(np.sin(x)), normal(3, 4), np.cos,
         want="unsure:stairs", edits="doubled, zero", hides=FLAT),
+    # At steps longer than a wave its slopes are close to 0, and noise hides how they change.
+    waves_beside(3e14, 1),
+    waves_beside(3e15, 0),
     # Short steps are within a stair of the rounded sum, and agree on a slope that is too small.
     # Long ones show that it is not that of f. wrong today: with few evaluations nothing does.
     Row("a sum that was added to 1e9 for a while",
