@@ -74,6 +74,7 @@ class Witnesses:
     rounding: Array
     steepest: Array  # the largest slope among those that were combined
     size: Array  # the largest absolute value of f among the samples
+    moved: Array  # the largest change of f
     trend: Array  # without a slope: 1 if f rises along the line at all samples, -1 if it falls
 
     @property
@@ -191,6 +192,7 @@ def read(table: Table, noise: Noise) -> Witnesses:
         rounding=rounding,
         steepest=np.abs(slopes).max(axis=1),
         size=size,
+        moved=np.fmax.reduce(np.abs(moves), axis=(1, 2)),
         trend=np.zeros(still.shape),
     )
     for side in (1, 0) if not np.isfinite(slope).all() else ():

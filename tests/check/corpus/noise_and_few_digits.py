@@ -732,6 +732,15 @@ def waves_beside(pedestal, seed):
     return Row(name, f, (x, b), right, edits="doubled", want="unsure", hides="unsure fail")
 
 
+def lines_beside(pedestal, **more):
+    """Return a sum in float32 on a pedestal, which moves by a few spacings along an entry."""
+    rng = np.random.default_rng(0)
+    x, w = np.float32(rng.normal(size=6)), rng.normal(size=6)
+    f = lambda x: np.float32(pedestal + np.sum(w * x))  # noqa: E731
+    name = f"a sum in float32 beside {pedestal:g}"
+    return Row(name, f, x, lambda x: np.float32(w), want="unsure", edits="zero, doubled", **more)
+
+
 MUCH = np.float32(1e8)
 FLAT = {"doubled": "unsure:stairs", "zero": "pass"}
 
@@ -783,6 +792,9 @@ ROWS += [
     # At steps longer than a wave its slopes are close to 0, and noise hides how they change.
     waves_beside(3e14, 1),
     waves_beside(3e15, 0),
+    # A slope of 0 is no less than the others if all are below the rounding of the pedestal.
+    *(lines_beside(pedestal) for pedestal in (1e5, 1e6)),
+    lines_beside(3e6, hides="unsure"),
     # Short steps are within a stair of the rounded sum, and agree on a slope that is too small.
     # Long ones show that it is not that of f. wrong today: with few evaluations nothing does.
     Row("a sum that was added to 1e9 for a while",
