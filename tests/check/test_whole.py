@@ -6,6 +6,7 @@ from corpus import many_entries, noise_and_few_digits
 
 from gradcheck_ref import check_gradient, check_vjp
 from gradcheck_ref.check.judge.looks import CHANCE, proof, quantiles
+from gradcheck_ref.check.results import FAIL
 
 SIXTEEN = "float16", "bfloat16"
 ALLOWED = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
@@ -272,17 +273,59 @@ def on_a_pedestal(seed):
     return f, w, 2 / 32 * X_.T @ (X_ @ w - y_) + 2e-3 * w
 
 
+def of_a_number(inside, seed):
+    rng = np.random.default_rng(seed)
+    a, y, x = (np.float32(rng.normal(size=size)) for size in (20, 20, 1))
+
+    def f(x):
+        loss = noise_and_few_digits.cast(inside, np.mean((np.tanh(a * x) - y) ** 2))
+        return loss + np.float32(0.5) * x[0] ** 2
+
+    z = np.tanh(a * x)
+    return f, x, np.mean(2 * (z - y) * (1 - z**2) * a) + x
+
+
+def in_bfloat16(seed):
+    return of_a_number("bfloat16", seed)
+
+
+def in_float16(seed):
+    return of_a_number("float16", seed)
+
+
 # Where one side goes down, because f curves; where terms cancel, so that the stairs of numbers
-# inside f are high beside f; and where single entries cross no stair.
-BESIDE = [(sines, 32), (sines, 37), (sines_in_float64, 14), (on_a_pedestal, 1), (on_a_pedestal, 4)]
+# inside f are high beside f; where single entries cross no stair; where the penalty curves more
+# than a stair is high; and where steps are too few to refuse, but longer ones follow the claim.
+BESIDE = [(sines, 32), (sines, 37), (sines_in_float64, 14), (on_a_pedestal, 1), (on_a_pedestal, 4),
+          (in_bfloat16, 1), (in_bfloat16, 23), (in_float16, 1), (in_float16, 22)]  # fmt: skip
 
 
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(("loss", "seed"), BESIDE)
 @pytest.mark.parametrize(("factor", "verdicts"), [(1, ["pass", "unsure"]), (2, ["fail"])])
-def test_a_loss_in_float16_beside_a_penalty(loss, seed, factor, verdicts):
+def test_a_loss_in_16_bits_beside_a_penalty(loss, seed, factor, verdicts):
     f, x, right = loss(seed)
     assert check_gradient(f, x, factor * right).verdict in verdicts
+
+
+# Where the sharpest slopes are those of long steps; where loss and penalty cancel, at 9 and 18; and
+# where one entry follows its claim at steps at which others do not.
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("seed", [0, 9, 18, 11])
+@pytest.mark.parametrize(("of_x", "of_c", "wrong"), [(1, 1, ""), (2, 1, "x"), (1, 1.5, "c")])
+def test_beside_a_penalty_the_input_that_is_wrong_is_named(seed, of_x, of_c, wrong):
+    rng, single = np.random.default_rng(seed), np.float32
+    w, x, c = (single(rng.normal(size=size)) for size in (6, 6, 3))
+
+    def f(x, c):
+        loss = noise_and_few_digits.cast("bfloat16", np.sum(w * np.tanh(x)))
+        return loss + single(0.1) * np.sum(c * c) + single(0.1) * np.sum(x * x)
+
+    right = {"x": w / np.cosh(x) ** 2 + single(0.2) * x, "c": single(0.2) * c}
+    claim = {"x": single(of_x) * right["x"], "c": single(of_c) * right["c"]}
+    report = check_gradient(f, {"x": x, "c": c}, claim)
+    assert report.verdict == ("fail" if wrong else "pass")
+    assert [one.name for one in report.inputs if one.code == FAIL] == [*wrong]
 
 
 # --- the formulas -----------------------------------------------------------------------------

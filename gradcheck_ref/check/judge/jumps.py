@@ -20,7 +20,8 @@ from gradcheck_ref.check.draws import seed_of
 from gradcheck_ref.check.judge.evidence import Evidence
 from gradcheck_ref.check.judge.rule import STAIRS
 from gradcheck_ref.check.judge.survey import ALL_AXES
-from gradcheck_ref.check.judge.whole import decides
+from gradcheck_ref.check.judge.whole import decides, length_of
+from gradcheck_ref.check.measure.ladder import DOWN
 from gradcheck_ref.check.measure.lines import Line
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.measure.witness import State, read
@@ -34,7 +35,7 @@ NEW, TIMES, TIMES_AT_END = 3, 8, 6
 # The number of points on each side where a jump is looked for, and the farthest one, relative to x:
 # of a solver, and of stairs. And the evaluations for all of them.
 POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
-COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES * NEW
+COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES_AT_END * NEW
 
 # Up to four stairs hide a change of f. In bfloat16, four are at least HIDDEN, relative to f.
 HIDE, HIDDEN = 4.0, 2.0**-6
@@ -106,33 +107,35 @@ def jump_near(evidence: Evidence) -> float:
     moves = _along(evidence, Line(inputs, 0, inputs.size, seed, None, True), column)
     steps = np.arange(-POINTS, POINTS + 1) / POINTS * FAR
     found = np.insert(moves(steps[steps != 0]), POINTS, 0.0)
-    return _jump(evidence, column, steps, found, moves, None)
+    return _jump(evidence, column, steps, found, moves)
 
 
 def _jump(
-    evidence: Evidence, column: int, steps: Array, found: Array, moves: Moves, slope: float | None
+    evidence: Evidence, column: int, steps: Array, found: Array, moves: Moves, rises: bool = False
 ) -> float:
-    """Return the size of a jump among some equal steps; 0 if there is none. Cost: 24.
+    """Return the size of a jump among some equal steps; 0 if there is none. Cost: 24, or 18.
 
-    It is what this slope does not explain; None stands for the slope between most points.
+    It is what the slope between most points does not explain. If f ``rises`` in stairs, there may
+    be jumps between most points, and the steepest change has one, whatever slope the rest has.
     """
     start = int(np.argmax(np.abs(np.diff(found, 4))))  # large where f is least like a polynomial
     steps, found = steps[start : start + NEW + 2], found[start : start + NEW + 2]
-    for _ in range(TIMES):
-        odd = int(np.argmax(np.abs(_unexplained(steps, found, slope))))
+    for _ in range(TIMES_AT_END if rises else TIMES):
+        left = np.diff(found) if rises else np.abs(_unexplained(steps, found))
+        odd = int(np.argmax(left))
         steps, found = _closer(steps, found, odd, moves)
-    jump = float(np.abs(_unexplained(steps, found, slope)).max())
+    jump = float(np.abs(_unexplained(steps, found)).max())
     smooth, noise = float(np.median(np.abs(np.diff(found)))), evidence.question.noise
     # Rounded values jump everywhere.
     least = max(smooth, float(noise.level[column]), float(noise.resolution[column]))
     return jump if jump > LARGER * least else 0.0
 
 
-def _unexplained(places: Array, found: Array, slope: float | None) -> Array:
-    """Return what a slope, or the typical one, leaves of the change between two neighbors."""
+def _unexplained(places: Array, found: Array) -> Array:
+    """Return what the typical slope leaves of the change between two neighbors."""
     apart = np.diff(places)
     slopes = np.diff(found) / apart
-    return np.asarray((slopes - (np.median(slopes) if slope is None else slope)) * apart)
+    return np.asarray((slopes - np.median(slopes)) * apart)
 
 
 # --- from afar ------------------------------------------------------------------------------------
@@ -144,28 +147,26 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
 
     Next to x, a part of f stands on one stair, and the slope there is that of the rest.
 
-    Cost: none, unless stairs of 16 bits may hide all that the refused claims say besides that
-    slope. Then 2 evaluations for the worst input and output. If f seems to follow the claims there,
-    72 more, and the same for the next ones.
+    Cost: none, unless stairs of 16 bits may hide all that the refused claims for an input say
+    besides that slope. Then 2 evaluations for the worst such input and output. If f seems to follow
+    the claims there, 60 more, and the same for the next ones.
     """
     question, rows, off = evidence.question, evidence.rows, np.abs(evidence.residual)
-    fails = (evidence.ruling.verdict == FAIL) & np.isfinite(off)
-    seen = np.abs(evidence.claimed - evidence.witnesses.slope) > evidence.witnesses.bar
-    farthest = np.where(seen, evidence.witnesses.step, 0.0).max(axis=0)
-    missing = np.where(fails, off * farthest, 0.0)  # of what f should have changed by
-    if not fails.any() or (missing > HIDDEN * _sizes(evidence)).any():
-        return evidence
+    refused = evidence.ruling.refused & np.isfinite(off)
+    # What f should have changed by, but has not.
+    missing = np.where(refused, off * _farthest_alone(evidence), 0.0)
+    hides = missing <= HIDDEN * _sizes(evidence)
     open_ = (evidence.ruling.verdict != PASS) & np.isfinite(off)
-    parts = [part for part in question.ask.inputs.parts.values() if part.size]
-    effects = np.where(fails, off * evidence.units[:, None], 0.0)
-    sums = np.array([effects[part.holds(rows)].sum(axis=0) for part in parts])
-    followed, stairs = np.zeros(fails.shape, bool), np.zeros(question.ask.here.size)
+    parts = [part.holds(rows) for part in question.ask.inputs.parts.values() if part.size]
+    effects = np.where(refused, off * evidence.units[:, None], 0.0)
+    sums = np.array([effects[mine].sum(axis=0) * hides[mine].all(axis=0) for mine in parts])
+    followed, stairs = np.zeros(refused.shape, bool), np.zeros(question.ask.here.size)
     for worst in np.argsort(-sums, axis=None)[: np.count_nonzero(sums)].tolist():
         number, column = divmod(worst, sums.shape[1])
-        mine = parts[number].holds(rows)
+        mine = parts[number]
         if not (jump := _followed_by(evidence, open_[:, column] & mine, column)):
             break
-        followed[mine, column], stairs[column] = fails[mine, column], max(stairs[column], jump)
+        followed[mine, column], stairs[column] = refused[mine, column], max(stairs[column], jump)
     if not followed.any() or (followed & (missing > HIDE * stairs)).any():
         return evidence
     followed &= not decides(question)  # else the whole may acquit them, with stairs or without
@@ -174,10 +175,25 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
     return replace(evidence, witnesses=known).given(followed=followed)
 
 
+def _farthest_alone(evidence: Evidence) -> Array:
+    """Return the longest step where f moves without what the claims say, (lines, outputs).
+
+    A longer one does not count if f follows the claims at one before.
+    """
+    bar, step, off = evidence.witnesses.bar, evidence.witnesses.step, np.abs(evidence.residual)
+    left = np.abs(evidence.claimed - evidence.witnesses.slope)
+    follows = np.where(left + bar <= CLOSE * off, step, np.inf).min(axis=0)
+    alone = (left > np.fmax(bar, CLOSE * off)) & (step < follows)
+    return np.asarray(np.where(alone, step, 0.0).max(axis=0))
+
+
 def _sizes(evidence: Evidence) -> Array:
-    """Return how large numbers inside f are: as f, or as what the claims say of them."""
-    effects = np.abs(evidence.claimed) * evidence.units[:, None]
-    return np.asarray(np.fmax(evidence.best.size, effects))
+    """Return how large numbers inside f are: as f, or as all that the claims say of them.
+
+    Where these cancel, as in a loss that is as large as a penalty, f itself is small.
+    """
+    effects = np.where(np.isfinite(evidence.claimed), evidence.claimed, 0.0)
+    return np.asarray(np.fmax(evidence.best.size, length_of(effects * evidence.units[:, None])))
 
 
 def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
@@ -186,7 +202,11 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
     All these entries move together, in the direction in which the claims say more than the slopes.
     """
     ask, each = evidence.question.ask, evidence.rows[mine]
-    off, slopes = evidence.residual[mine, column], evidence.best.slope[mine, column]
+    # The sharpest slopes may be those of steps that are longer than stairs.
+    seen = evidence.witnesses
+    closest = seen.take(np.where(np.isfinite(seen.slope), seen.start, -DOWN).argmax(axis=0))
+    slopes = closest.slope[mine, column]
+    off = evidence.claimed[mine, column] - slopes
     # Over so long a way f bends more than a claim is off that is nearly right.
     if np.linalg.norm(off) <= NEARLY_RIGHT * np.linalg.norm(slopes):
         return 0.0
@@ -211,7 +231,7 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
             return 0.0
         # A single jump is on one side only.
         sides = slice(POINTS + 1), slice(POINTS, None)
-        jumps = [_jump(evidence, column, steps[k], found[k], moves, near) for k in sides]
+        jumps = [_jump(evidence, column, steps[k], found[k], moves, rises=True) for k in sides]
     # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
     tallest = 2 * HIDDEN * float(_sizes(evidence)[mine, column].max())
     are_stairs = more * AFAR / STAIRS <= min(jumps) and max(jumps) <= tallest
