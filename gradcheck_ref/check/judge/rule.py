@@ -228,20 +228,21 @@ def _zero(
 ) -> Array:
     """Whether claim and slope are both zero except for rounding, where no tolerance helps.
 
-    The bar must be short enough to show a slope that matters, to eight digits of what f changes by
-    over the length of x, or three where f has few; digits of f itself do not count, as f may have a
-    large offset. They do where f changes by no more than rounding. And the longest useful step must
-    have been tried: at short steps the rounding of an offset may hide a slope.
+    The bar must be short enough to show a slope that matters, to eight digits of f over the length
+    of x, or three where f has few. If f has a large offset, these are not its own digits: where f
+    changes by more than rounding, the bar must show three digits of that change, too. And the
+    longest useful step must have been tried: at short steps rounding may hide a slope.
     """
     bar, here, moved, step = witnesses.bar, noise.ask.here, witnesses.moved, witnesses.step
     size = np.where(step <= units, witnesses.size, 0.0).max(axis=0)
     still = (moved <= 2 * ROUNDING * noise.eps * witnesses.size).all(axis=0)  # that of two values
     shown = (moved * np.fmin(units / step, 1.0)).max(axis=0)
-    size = np.where(still, size, np.fmin(size, shown))
+    enough = np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
+    enough = np.where(still, enough, np.fmin(enough, 1e-3 * shown))
     zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
     zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
     zero = zero & (np.abs(witnesses.slope) <= bar) & ~witnesses.too_long
-    zero &= bar * units <= np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
+    zero &= bar * units <= enough
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x; or
     # longer, where f has shown no change yet.
     limits = witnesses.too_long | (step >= np.where(still, scales, scales / 10))
