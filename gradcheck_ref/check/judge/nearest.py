@@ -8,31 +8,31 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.judge.evidence import Evidence
-from gradcheck_ref.check.measure.ladder import GOLDEN
+from gradcheck_ref.check.measure.ladder import DOWN, WIDE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
-# The rungs from 1e-8 units on, each 18 times closer to x.
-NEAREST = np.arange(36, 61, 6)
+# The last rungs of the ladder, from 4e-9 units on, each 4.2 times closer to x.
+NEAREST = np.arange(DOWN - 1 - 8 * WIDE, DOWN, WIDE)
 
 # The evaluations for one line, and one that is always kept; they come on top of the others.
 NEAREST_COST = 2 * len(NEAREST) + 1
 
-# Two slopes beside each other, those that differ least, bear a claim out if both are within this
-# part of it, and within so many times what they differ by, and what truncation and so many
-# roundings of f leave.
-BORNE_OUT, AS_CLOSE, ROUNDINGS = 0.03, 4.0, 16.0
+# What two slopes beside each other extrapolate to is off by so much of what the shorter one leaves,
+# and so many roundings of f and x.
+LEFT, ROUNDINGS = 0.25, 5.0
 
-# Truncation is of order 2.
-SMALLER = GOLDEN ** (2 * 6)
+# It bears a claim out that is within this part of what the claim differs by from the slope that
+# refuses it, if it is twice as sharp itself.
+BORNE_OUT = 0.1
 
 
 @QUIETLY
 def right_nearest(evidence: Evidence) -> Array:
     """Return which refused claims the slopes nearest to x bear out, (lines, outputs).
 
-    Cost: none without noise. Else 10 evaluations for the worst line, and, if its claim is borne
-    out, for each other one. After that, those that are not affordable are taken as right, too.
+    Cost: none without noise. Else 18 evaluations for the worst line, and, if its claim is borne
+    out, for each other one. After that, those that nothing tells of are taken as right, too.
     """
     noise, budget = evidence.question.noise, evidence.question.ask.budget
     loud = (evidence.ruling.verdict == FAIL) & (noise.level > noise.quiet)
@@ -49,8 +49,8 @@ def right_nearest(evidence: Evidence) -> Array:
     return np.asarray(right & loud)
 
 
-def _borne_out(evidence: Evidence, lines: Array, unasked: bool) -> Array:
-    """Return which claims along some lines are the slopes nearest to x; else ``unasked``."""
+def _borne_out(evidence: Evidence, lines: Array, untold: bool) -> Array:
+    """Return which claims along some lines are the slopes nearest to x; else ``untold``."""
     table, noise = evidence.table, evidence.question.noise
     some = lines[:, None], NEAREST - table.top
     wanted = np.zeros(table.exists.shape, bool)
@@ -60,12 +60,17 @@ def _borne_out(evidence: Evidence, lines: Array, unasked: bool) -> Array:
     values = table.values[table.where[some]]
     steps = np.where(known, np.diff(table.places[table.where[some]])[..., 0], np.nan)[..., None]
     slopes = (values[:, :, 1] - values[:, :, 0]) / steps
-    apart = np.abs(np.diff(slopes, axis=1))
-    claimed = evidence.claimed[lines, None]
-    error = np.maximum(np.abs(slopes - claimed)[:, 1:], np.abs(slopes - claimed)[:, :-1])
-    truncation = np.concatenate([0 * apart[:, :1], apart[:, :-1] / SMALLER], axis=1)
-    room = AS_CLOSE * (apart + truncation) + ROUNDINGS * noise.floor / steps[:, 1:]
-    close = (error <= np.fmin(BORNE_OUT * np.abs(claimed), room)) & (slopes[:, 1:] != 0)
-    best = np.where(np.isfinite(apart), apart, np.inf).argmin(axis=1)[:, None]
-    found = np.take_along_axis(close, best, axis=1)[:, 0]
-    return np.where(known.all(axis=1, keepdims=True), found, unasked)
+    far, near, claimed = slopes[:, :-1], slopes[:, 1:], evidence.claimed[lines, None]
+    left = (near - far) / ((steps[:, :-1] / steps[:, 1:]) ** 2 - 1)  # truncation is of order 2
+    slope = near + left
+    size = np.abs(noise.ask.here) + np.abs(claimed) * evidence.units[lines, None, None]
+    room = LEFT * np.abs(left) + ROUNDINGS * noise.eps * size / steps[:, 1:]
+    # Steps longer than the wave may agree by chance, but not with all shorter ones.
+    apart = np.abs(slope[:, :, None] - slope[:, None]) - room[:, None] / 2  # of each two pairs
+    shorter = np.triu(np.ones(apart.shape[1:3], bool), 1)[..., None]
+    room = np.fmax(room, np.where(shorter, apart, 0.0).max(axis=2))
+    enough = BORNE_OUT * np.abs(evidence.residual[lines, None])
+    tells = (far != 0) & (near != 0) & (room <= enough / 2)
+    best = tells.shape[1] - 1 - tells[:, ::-1].argmax(axis=1)[:, None]  # the shortest one
+    right = np.take_along_axis(np.abs(slope - claimed) <= enough, best, axis=1)[:, 0]
+    return np.where(known.all(axis=1, keepdims=True) & tells.any(axis=1), right, untold)

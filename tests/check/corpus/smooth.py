@@ -9,6 +9,7 @@ from .row import Row
 RNG = np.random.default_rng(2)
 A, X = np.random.default_rng(1).normal(size=(20, 20)), RNG.normal(size=20)
 M, B = RNG.normal(size=(4, 6)), RNG.normal(size=(4, 4))
+Y = np.random.default_rng(3).normal(size=40)
 Z = RNG.normal(size=5) + 1j * RNG.normal(size=5)
 VJP, JVP = {"check": check_vjp}, {"check": check_jvp}
 
@@ -135,16 +136,21 @@ def wave_on_a_square(k, **more):
 
 def carrier(at):
     """Return a carrier of 2.4 GHz on a parabola, a time in seconds."""
-    k = 4.8e9 * np.pi
+    name, k = f"a carrier on a parabola at {at}", 4.8e9 * np.pi
+    return short_wave(name, np.square, lambda t: 2 * t, k, [at], 1e-3)
 
-    def f(t):
-        return np.sum(t**2 + 1e-3 * np.sin(k * t))
 
-    def right(t):
-        return 2 * t + 1e-3 * k * np.cos(k * t)
+def short_wave(name, slow, its_slope, k, x, amplitude, edits="doubled, zero"):
+    """Return a wave far shorter than x on a slow function: long steps take it for noise."""
 
-    name, more = f"a carrier on a parabola at {at}", {"want": "pass unsure", "hides": "unsure fail"}
-    return Row(name, f, [at], right, edits="doubled, zero", not_as="float32, bfloat16", **more)
+    def f(x):
+        return np.sum(slow(x) + amplitude * np.sin(k * x))
+
+    def right(x):
+        return its_slope(x) + amplitude * k * np.cos(k * x)
+
+    more = {"want": "pass unsure", "hides": "unsure fail", "not_as": "float32, bfloat16"}
+    return Row(name, f, x, right, edits=edits, **more)
 
 
 ROWS += [
@@ -152,8 +158,13 @@ ROWS += [
     wave_on_a_square(1e4),
     wave_on_a_square(1e6, hides={"without it": "unsure fail"}),  # a slope of f from afar
     wave_on_a_square(1e8, hides={"an entry": "unsure fail"}),
-    # Long steps take the carrier for noise: it is a slope at the shortest ones alone.
     *(carrier(at) for at in (0.13, 1.1, 1.9)),
+    *(short_wave(f"a wave of {k:.0e} x on exp", np.exp, np.exp, k, Y, 3 / k, edits="doubled")
+      for k in (1e9, 1e10, 1e11)),
+    *(short_wave(f"a wave of 1e12 x on a line at {x:.1f}", np.negative, lambda x: 0 * x - 1,
+                 1e12, [x], 1e-10) for x in Y[:4]),
+    short_wave("a wave on a slow sine of time stamps", lambda t: np.sin(t / 1e9),
+               lambda t: np.cos(t / 1e9) / 1e9, 6280.0, 1.7e9 + 60 * Y[:10], 1e-5),
     # Along a line through all inputs f goes otherwise than along each, but hardly.
     Row("a wave of a few roundings on a square", lambda x: x[0] ** 2 + 1e-11 * np.sin(1e9 * x[0]),
         [0.1], lambda x: 2 * x + 1e-2 * np.cos(1e9 * x), want="pass unsure", edits="doubled",
