@@ -200,8 +200,8 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
 
     If f has never changed anywhere, one of the steps must be about as long as x, or as the domain
     of f allows; and if it has stairs, longer than one of 16 bits inside f, of which x has more than
-    BEYOND. An f with few digits does not count: it may be flat only because its values are
-    rounded.
+    BEYOND. An f with few digits does not count, nor one that moves beyond these steps as slowly as
+    its rounding hides in them: it may be flat only because its values are rounded.
     """
     still = witnesses.state == State.FLAT
     moves = np.where(~still & (witnesses.state < State.NOTHING), witnesses.step, np.inf)
@@ -213,6 +213,10 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     # Nor one so small that its dtype has few digits there.
     size = witnesses.size.max(axis=(0, 1))
     rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))
+    beyond = np.where(moves == moves.min(axis=0), witnesses.moved / witnesses.step, 0.0).max(axis=0)
+    rounded = rounded | (
+        (beyond > 0) & (beyond <= CLEARLY * noise.ask.outputs.eps.max(initial=0.0) * size / longest)
+    )
     return np.asarray((longest >= np.maximum(CLEARLY * shortest, reach)) & ~rounded)
 
 
@@ -235,7 +239,7 @@ def _zero(
     """
     bar, here, moved, step = witnesses.bar, noise.ask.here, witnesses.moved, witnesses.step
     size = np.where(step <= units, witnesses.size, 0.0).max(axis=0)
-    still = (moved <= 2 * ROUNDING * noise.eps * witnesses.size).all(axis=0)  # that of two values
+    still = (moved <= ROUNDING * np.fmax(noise.eps * witnesses.size, 2 * noise.level)).all(axis=0)
     shown = (moved * np.fmin(units / step, 1.0)).max(axis=0)
     enough = np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
     enough = np.where(still, enough, np.fmin(enough, 1e-3 * shown))

@@ -732,6 +732,15 @@ def waves_beside(pedestal, seed):
     return Row(name, f, (x, b), right, edits="doubled", want="unsure", hides="unsure fail")
 
 
+def sines_beside(pedestal, seed):
+    """Return sines on a pedestal, which move it by more than a few spacings: it is not flat."""
+    rng = np.random.default_rng(seed)
+    x, w = rng.normal(size=5), rng.normal(size=5)
+    f, right = lambda x: pedestal + np.sum(w * np.sin(x)), lambda x: w * np.cos(x)
+    more = {"want": "unsure", "hides": "unsure fail", "not_as": "float32, bfloat16"}
+    return Row(f"sines beside {pedestal:g}, {seed}", f, x, right, edits="zero, sign", **more)
+
+
 def lines_beside(pedestal, **more):
     """Return a sum in float32 on a pedestal, which moves by a few spacings along an entry."""
     rng = np.random.default_rng(0)
@@ -792,6 +801,7 @@ ROWS += [
     # At steps longer than a wave its slopes are close to 0, and noise hides how they change.
     waves_beside(3e14, 1),
     waves_beside(3e15, 0),
+    *(sines_beside(pedestal, seed) for pedestal, seed in ((3e14, 1), (1e15, 0), (1e15, 2))),
     # A slope of 0 is no less than the others if all are below the rounding of the pedestal.
     *(lines_beside(pedestal) for pedestal in (1e5, 1e6)),
     lines_beside(3e6, hides="unsure"),
