@@ -72,8 +72,9 @@ IN_PAIRS = np.array([2.8, 1.4])
 # that, it hides beside them.
 FARTHEST = 8.0
 
-# With more noise than this part of its change over a unit of x, f is a staircase, not a function in
-# few digits. A rung that crosses none of its stairs; and how closely a claim is the slope there.
+# With more noise than this part of its change over a unit of all inputs, f is a staircase, not a
+# function in few digits. A rung that crosses none of its stairs; and how closely a claim is the
+# slope there.
 STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 
 # Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
@@ -239,12 +240,18 @@ class Group(Chords):
     def _is_literal(self, found: Square) -> bool:
         """Whether the claims are the slopes between two stairs of f.
 
-        In float64, f may be meant to have stairs. In short dtypes stairs are rounding, unless they
-        are high, and all claims are 0. Cost: 2 evaluations for a few lines.
+        In float64, f may be meant to have stairs. In short dtypes stairs are rounding, unless all
+        claims are 0, and the stairs are high beside all that f changes by: beside an input with a
+        small effect, any rounding is. Cost: 2 evaluations for a few lines.
         """
         if self.question.ask.precision > SHORT:
-            high = max(self.level, self._shown(found)) > STAIRCASE**2 * found.size
-            if not high or any(look.claimed.any() for look in self.at_rungs.values()):
+            if any(look.claimed.any() for look in self.at_rungs.values()):
+                return False
+            effects, change = effects_of(self.question), found.size
+            if effects is not None:
+                every = (effects * self.weight)[:, found.columns] ** 2
+                change += float(np.mean(every.sum(axis=0)))
+            if not max(self.level, self._shown(found)) > STAIRCASE**2 * change:
                 return False
         steps, here = self.question.noise.resolution, np.abs(self.question.ask.here)
         if ((steps > 0) & (STAIRS * steps <= here)).all():
