@@ -742,7 +742,7 @@ def sines_beside(pedestal, seed):
     x, w = rng.normal(size=5), rng.normal(size=5)
     f, right = lambda x: pedestal + np.sum(w * np.sin(x)), lambda x: w * np.cos(x)
     more = {"want": "unsure", "hides": "unsure fail", "not_as": "float32, bfloat16"}
-    return Row(f"sines beside {pedestal:g}, {seed}", f, x, right, edits="zero, sign", **more)
+    return Row(f"sines beside {pedestal:g}, {seed}", f, x, right, edits="zero, negated", **more)
 
 
 def lines_beside(pedestal, **more):
