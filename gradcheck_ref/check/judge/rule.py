@@ -239,7 +239,7 @@ def _zero(
     """
     bar, here, moved, step = witnesses.bar, noise.ask.here, witnesses.moved, witnesses.step
     size = np.where(step <= units, witnesses.size, 0.0).max(axis=0)
-    still = (moved <= ROUNDING * np.fmax(noise.eps * witnesses.size, 2 * noise.level)).all(axis=0)
+    still = (moved <= ROUNDING * noise.eps * witnesses.size).all(axis=0)
     shown = (moved * np.fmin(units / step, 1.0)).max(axis=0)
     enough = np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
     enough = np.where(still, enough, np.fmin(enough, 1e-3 * shown))
