@@ -41,6 +41,9 @@ def place(block: Block) -> Iterator[Guess]:
     if not inside.ndim or inside.all():
         return
     names, of = _slices(block, inside)
+    ways = math.comb(block.entries, np.count_nonzero(inside))
+    if names and not (block.region or block.others_pass) and ways * BY_CHANCE < sum(inside.shape):
+        return  # so few may fill a slice by chance, beside entries of which nothing is known
     if not names:
         names = [block.name + index_text(at) for at in np.argwhere(inside).tolist()]
         kind = "single-entries" if 3 * len(names) <= block.entries else "some-entries"

@@ -12,8 +12,8 @@ from gradcheck_ref.check.measure.ladder import DOWN, WIDE
 from gradcheck_ref.check.measure.noise import QUIETLY
 from gradcheck_ref.check.results import FAIL
 
-# The last rungs of the ladder, from 4e-9 units on, each 4.2 times closer to x.
-NEAREST = np.arange(DOWN - 1 - 8 * WIDE, DOWN, WIDE)
+# The last rungs of the ladder, from 2e-10 units on, each 4.2 times closer to x.
+NEAREST = np.arange(DOWN - 1 - 6 * WIDE, DOWN, WIDE)
 
 # The evaluations for one line, and one that is always kept; they come on top of the others.
 NEAREST_COST = 2 * len(NEAREST) + 1
@@ -31,7 +31,7 @@ BORNE_OUT = 0.1
 def right_nearest(evidence: Evidence) -> Array:
     """Return which refused claims the slopes nearest to x bear out, (lines, outputs).
 
-    Cost: none without noise. Else 18 evaluations for the worst line, and, if its claim is borne
+    Cost: none without noise. Else 14 evaluations for the worst line, and, if its claim is borne
     out, for each other one. After that, those that nothing tells of are taken as right, too.
     """
     noise, budget = evidence.question.noise, evidence.question.ask.budget
