@@ -141,6 +141,17 @@ def test_a_pass_says_how_much_of_the_allowed_error_is_used(deviation, used):
     assert f"using {used} of the allowed error" in words(str(report))
 
 
+def test_an_input_is_not_right_because_a_few_of_its_entries_are():
+    a, b = np.random.default_rng(0).normal(size=(2, 300))
+    mostly = np.where(np.arange(300) < 6, -2, 2) * b
+    report = check_gradient(
+        lambda a, b: np.sum(np.sin(a)) + np.sum(b**2), (a, b), (2 * np.cos(a), mostly)
+    )
+    assert report.verdict == "fail"
+    assert "unsure is b" in words(report.text())
+    assert "right: b" not in words(report.text())
+
+
 def test_a_name_with_control_characters_is_shown_escaped():
     report = REPORTS["control characters"]
     for text in (report.text(100), report.table(100), repr(report)):

@@ -259,9 +259,12 @@ def _but_alike(report: Any) -> Iterator[str]:
 def _others(report: Any, told: list[Pair]) -> Iterator[str]:
     """Summarize the other pairs in a line."""
     kinds: dict[str, list[str]] = {}
+    doubted = [one.name for one in report.inputs if one.code != PASS]  # as a whole, said elsewhere
     for pair in report.pairs:
         if pair not in told and pair.analytic is not None and pair.worst:
             code = int(pair.verdict[pair.worst])
+            if code == PASS and pair.input.name in doubted:
+                continue
             count = f" ({np.count_nonzero(pair.verdict == code)} of {pair.verdict.size})"
             kind = {FAIL: "also wrong", UNSURE: "unsure", PASS: "right"}[code]
             kinds.setdefault(kind, []).append(report.title(pair) + count * (code != PASS))
