@@ -212,12 +212,12 @@ def _stands_still(witnesses: Witnesses, noise: Noise, units: Array) -> Array:
     reach = np.where(noise.changed, (noise.stairs > 0) * units / BEYOND, reach)
     # Nor one so small that its dtype has few digits there.
     size = witnesses.size.max(axis=(0, 1))
-    rounded = noise.rounded | ((size > 0) & (size < noise.ask.outputs.smallest_normal))
-    beyond = np.where(moves == moves.min(axis=0), witnesses.moved / witnesses.step, 0.0).max(axis=0)
-    rounded = rounded | (
-        (beyond > 0) & (beyond <= CLEARLY * noise.ask.outputs.eps.max(initial=0.0) * size / longest)
-    )
-    return np.asarray((longest >= np.maximum(CLEARLY * shortest, reach)) & ~rounded)
+    few = (size > 0) & (size < noise.ask.outputs.smallest_normal)
+    slope = np.where(moves == moves.min(axis=0), witnesses.moved / witnesses.step, 0.0).max(axis=0)
+    rounding = noise.ask.outputs.eps.max(initial=0.0) * size
+    hides = (slope > 0) & (slope * longest <= CLEARLY * rounding)
+    far = longest >= np.maximum(CLEARLY * shortest, reach)
+    return np.asarray(far & ~(noise.rounded | few | hides))
 
 
 def leaves(witnesses: Witnesses) -> Array:
@@ -239,7 +239,8 @@ def _zero(
     """
     bar, here, moved, step = witnesses.bar, noise.ask.here, witnesses.moved, witnesses.step
     size = np.where(step <= units, witnesses.size, 0.0).max(axis=0)
-    still = (moved <= ROUNDING * noise.eps * witnesses.size).all(axis=0)
+    near = step <= CLEARLY**3 * scales
+    still = (~near | (moved <= ROUNDING * noise.eps * witnesses.size)).all(axis=0)
     shown = (moved * np.fmin(units / step, 1.0)).max(axis=0)
     enough = np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
     enough = np.where(still, enough, np.fmin(enough, 1e-3 * shown))
@@ -249,7 +250,7 @@ def _zero(
     zero &= bar * units <= enough
     # Either truncation or a kink limits longer steps, or one of the steps is about as long as x; or
     # longer, where f has shown no change yet.
-    limits = witnesses.too_long | (step >= np.where(still, scales, scales / 10))
+    limits = witnesses.too_long | (near & (step >= np.where(still, scales, scales / 10)))
     far = (limits & (witnesses.state <= State.ROUGH)).any(axis=0)
     zero &= bar <= bar.min(axis=0)
     return np.asarray(zero & far & noise.changed & ~noise.rounded)
