@@ -4,7 +4,7 @@ import corpus
 import numpy as np
 import pytest
 from corpus import ratchet
-from corpus.row import EDITS, Claim, Row, after, claims_of, judged, missed
+from corpus.row import EDITS, Claim, Row, after, claims_of, judged, left_unsaid, missed
 from corpus.transformed import EXACT, FORMS, forms_of, is_zero
 
 ALWAYS = [name for name, row in corpus.own_rows().items() if row.always]
@@ -19,6 +19,8 @@ def assert_promise(name):
         report = judged(row, claim.value)
         if line := missed(claim, report):
             lines.append(line)
+        elif names := left_unsaid(report):
+            lines.append(f"{claim.name}: passes without a word on {names}: {report}")
         elif claim.name not in before:
             lines.append(
                 f"{claim.name}: not stored; python tests/tools/ratchet.py --write '{name}'"
@@ -106,6 +108,7 @@ def test_in_another_form_no_right_claim_fails_and_no_doubled_one_passes(name, fo
     other = FORMS[form](row)
     right = judged(other, other.right)
     assert right.verdict != "fail", str(right)
+    assert not left_unsaid(right), str(right)
     assert right.evaluations <= other.options.get("max_evaluations", np.inf)
     if form in EXACT:
         assert right.verdict == judged(row, row.right).verdict

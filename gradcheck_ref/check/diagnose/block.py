@@ -83,6 +83,8 @@ class Block:
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
+        # What passes without a tolerance, and not with its whole input, is 0 except for rounding.
+        zero = (verdict == PASS) & known & (off + error > allowed) & (reason != "whole")
 
         # Where the claim is NaN or infinite, and fails: no pattern may count these entries.
         self.endless = self._both(endless, np.logical_or)
@@ -90,6 +92,7 @@ class Block:
         self.claim = self._both(analytic)  # NaN where it cannot be compared
         self.bar = self._both(bar, np.add)  # the largest error of the estimate
         self.slack = self._both(slack, np.add)  # numbers that differ by at most this are equal
+        self.zero = self._both(zero, np.logical_and)
         self.fails = self._both(verdict == FAIL, np.logical_or) & ~self.endless
         self.agrees = self._both(agrees, np.logical_and)
         # Where there is an estimate, and a number to compare with it.

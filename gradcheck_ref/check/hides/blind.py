@@ -180,7 +180,7 @@ class _Place:
         least = ATOL_FRACTION * self.rtol * size.max() if self.atol is None else self.atol
         allowed = least + self.rtol * size
         # In few digits more is allowed than what is as good as 0.
-        slack = np.fmin(block.slack, self.rtol * self.largest)
+        slack = np.where(block.zero, block.slack, np.fmin(block.slack, self.rtol * self.largest))
         allowed[block.rows] = np.fmax(allowed[block.rows], slack)
         return bool(equal(2 * claim, claim, allowed).all())
 

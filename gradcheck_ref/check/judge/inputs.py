@@ -247,14 +247,15 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
             length, limit, size = map(_length, each)
             code = FAIL if fails[mine].any() else PASS
             found[number] = _whole(question, part, (length, length, limit, limit), size, code)
-        elif over is None or effects is None:
+        elif over is None or (effects is None and len(inputs.parts) > 1):
             found[number] = unknown(question, part)
         else:
             # Lines that agree measured the others, with the claims of entries that fail corrected.
             own = 0.0 if over.refused else _length(np.where(fails[mine], error, 0.0))
             wrong = fails[mine].any() if over.refused else own > 0
             code = FAIL if wrong else UNSURE if over.refused else PASS
-            found[number] = _from_lines(question, part, over, effects[number], own, code)
+            effect = None if effects is None else effects[number]
+            found[number] = _from_lines(question, part, over, effect, own, code)
     return found
 
 
@@ -264,9 +265,11 @@ def _length(numbers: Array) -> float:
 
 
 def _from_lines(
-    question: Question, part: Part, over: Over, effects: Array, own: float, code: int
+    question: Question, part: Part, over: Over, effects: Array | None, own: float, code: int
 ) -> Whole:
     """Return the error of an input from random lines, besides that of its ``own`` entries.
+
+    Without the effects of single claims, the slopes of the lines tell how long its gradient is.
 
     If the lines refuse its claims, it fails only if an entry does: a line has one witness.
     """
@@ -285,7 +288,7 @@ def _from_lines(
     unit = float(max(length_of(one[known][:, None])[0] for one in seen)) or 1.0
     error, bend, slope, bar = (one / unit for one in seen)
     surely = np.sqrt(np.fmax(error**2 - bar**2, 0.0))
-    effects, own = (effects * weight / unit) ** 2, (own / unit) ** 2
+    effects, own = None if effects is None else (effects * weight / unit) ** 2, (own / unit) ** 2
     low, _ = quantiles(count, upstreams)
     factor = (proof(count) * (proof(upstreams) if upstreams else 1.0)) ** 2
     found, spread = [], (1 + (2 * count) ** -0.5) ** 2
@@ -294,7 +297,7 @@ def _from_lines(
             continue
         sums = (np.sum(one[:, group] ** 2) for one in (error, bend, slope, surely))
         mean, of_bend, of_slope, least = (one / np.count_nonzero(known[:, group]) for one in sums)
-        size = max(effects[group].mean(), of_slope * refused)
+        size = of_slope if effects is None else max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
         each = [math.sqrt(one + own) for one in (least, mean * spread, limit, proved)]
         drawn = {"lines": count, "upstreams": upstreams}
@@ -305,7 +308,12 @@ def _from_lines(
 def _whole(
     question: Question, part: Part, lengths: Sequence[float], size: float, code: int, **drawn: int
 ) -> Whole:
-    """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
+    """Return the result for an input, at least as bad as ``code``; see `whole_of`.
+
+    If it was measured on its axes, and not along lines, all its entries keep their own tolerance.
+    """
     allowed, name = allowed_as_a_whole(question.precision), named(question, part)
+    allowed = allowed if drawn else max(allowed, question.rtol)
     found = whole_of(lengths, size, allowed=allowed, code=code, **drawn, **name)
-    return replace(found, code=max(code, PASS if found.limit <= allowed / CLOSELY else UNSURE))
+    surely = found.limit <= (allowed / CLOSELY if drawn else allowed)
+    return replace(found, code=max(code, PASS if surely else UNSURE))

@@ -93,6 +93,11 @@ def _passed(report: Any) -> Iterator[str]:
             "this intended, or is something clipped, rounded or switched off?"
         )
     yield from hidden(report)
+    if not report.by_whole:
+        zero = {spot.subject for spot in report.blind_spots if spot.kind == "factor"}
+        reasons = [(pair.input.name, pair.reason) for pair in report.pairs]
+        moving = {name for name, one in reasons if not one.size or (one != "flat").any()}
+        yield from wholes.not_known(report, moving - zero)
 
 
 def _share(report: Any) -> str:

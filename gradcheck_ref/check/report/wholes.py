@@ -1,7 +1,7 @@
 """The sentences about the gradient of each input as a whole."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from gradcheck_ref.check.report.text import listed, short
@@ -87,8 +87,7 @@ def inputs_as_a_whole(report: Any) -> str:
     names: dict[int, list[str]] = {FAIL: [], PASS: [], UNSURE: []}
     for one in report.inputs:
         off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else " is wrong"
-        within = f" (within {as_share(one.limit)})" if one.limit < 1 else ""
-        more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: within}
+        more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: _within(one)}
         if one.zero:
             more = dict.fromkeys(names, f", which is zero within {as_share(one.limit)}")
         if one.code != UNSURE or one.name not in endless:
@@ -100,6 +99,18 @@ def inputs_as_a_whole(report: Any) -> str:
         if of_code
     )
     return f"as a whole: {'; '.join(said)}"
+
+
+def not_known(report: Any, moving: Container[str]) -> Iterator[str]:
+    """Name those inputs that pass, but are unsure as a whole, of the ones with a gradient."""
+    found = [one for one in report.inputs if one.code == UNSURE and one.name in moving]
+    if found:
+        names = listed(one.name + _within(one) for one in found)
+        yield f"note: not known to be right as a whole: {names}"
+
+
+def _within(one: Whole) -> str:
+    return f" (within {as_share(one.limit)})" if one.limit < 1 else ""
 
 
 def where_it_begins(report: Any) -> Iterator[str]:

@@ -5,6 +5,7 @@ one by `EDITS`, and all must fail, but for those that ``hides`` names. A row say
 check finds its verdict, so it binds any check.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -235,6 +236,15 @@ def missed(claim: Claim, report: Report) -> str:
     if claim.kind and first not in claim.kind.split():
         return f"{claim.name}: diagnosis {first}, wanted {claim.kind}: {report}"
     return ""
+
+
+def left_unsaid(report: Report) -> list[str]:
+    """Return the inputs of which a pass does not say that they are unsure as a whole, or flat."""
+    words = "as a whole: ", "it is 0 here", "f is flat near"
+    said = [" ".join(one.split()) for one in re.split(r"\n(?=\S)", report.text(1000))]
+    said = [sentence for sentence in said if any(word in sentence for word in words)]
+    unsure = [one.name for one in report.inputs if one.verdict == "unsure"]
+    return [name for name in unsure if report.verdict == "pass" and name not in str(said)]
 
 
 # A row seen otherwise: the same promise, and another way to ask for it.
