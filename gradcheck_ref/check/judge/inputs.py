@@ -31,6 +31,7 @@ from gradcheck_ref.check.judge.whole import (
     judge_inputs,
     length_of,
     named,
+    ratio_of,
     unknown,
     whole_of,
     worst,
@@ -241,17 +242,14 @@ def _so_far(question: Question, findings: Findings) -> dict[int, Whole]:
         mine, over = part.holds(evidence.rows), _lines_over(findings, part)
         units = inputs.units(part.start, part.start + part.size) if mine.any() else np.zeros(0)
         units = units[evidence.rows[mine] - part.start, None] * weight
-        error, best = evidence.residual[mine] * units, evidence.best.at(mine)
         if same and np.count_nonzero(mine) == part.size:
-            each = error, np.abs(error) + best.bar * units, best.slope * units
-            length, limit, size = map(_length, each)
-            code = FAIL if fails[mine].any() else PASS
-            found[number] = _whole(question, part, (length, length, limit, limit), size, code)
+            found[number] = _from_axes(question, part, evidence, mine, units)
         elif over is None or (effects is None and len(inputs.parts) > 1):
             found[number] = unknown(question, part)
         else:
             # Lines that agree measured the others, with the claims of entries that fail corrected.
-            own = 0.0 if over.refused else _length(np.where(fails[mine], error, 0.0))
+            error = np.where(fails[mine], evidence.residual[mine] * units, 0.0)
+            own = 0.0 if over.refused else _length(error)
             wrong = fails[mine].any() if over.refused else own > 0
             code = FAIL if wrong else UNSURE if over.refused else PASS
             effect = None if effects is None else effects[number]
@@ -264,14 +262,25 @@ def _length(numbers: Array) -> float:
     return float(length_of(length_of(numbers)[:, None])[0]) / math.sqrt(numbers.shape[1])
 
 
+def _from_axes(
+    question: Question, part: Part, evidence: Evidence, mine: Array, units: Array
+) -> Whole:
+    """Return the error of an input on its axes. It may be off by as much as its entries."""
+    error, best, allowed = evidence.residual[mine], evidence.best.at(mine), evidence.ruling.allowed
+    each = error, np.abs(error) + best.bar, best.slope, allowed[mine]
+    length, limit, size, most = (_length(one * units) for one in each)
+    least = ratio_of(most, size) if question.demanded else question.rtol
+    code = FAIL if (evidence.ruling.verdict[mine] == FAIL).any() else PASS
+    return _whole(question, part, (length, length, limit, limit), size, code, least)
+
+
 def _from_lines(
     question: Question, part: Part, over: Over, effects: Array | None, own: float, code: int
 ) -> Whole:
     """Return the error of an input from random lines, besides that of its ``own`` entries.
 
-    Without the effects of single claims, the slopes of the lines tell how long its gradient is.
-
-    If the lines refuse its claims, it fails only if an entry does: a line has one witness.
+    If the lines refuse its claims, it fails only if an entry does: a line has one witness. Without
+    the effects of single claims, the slopes of the lines tell how long its gradient is.
     """
     lines, mine, refused = over
     best, off = lines.best.at(mine), lines.residual[mine]
@@ -306,14 +315,19 @@ def _from_lines(
 
 
 def _whole(
-    question: Question, part: Part, lengths: Sequence[float], size: float, code: int, **drawn: int
+    question: Question,
+    part: Part,
+    lengths: Sequence[float],
+    size: float,
+    code: int,
+    least: float = 0.0,
+    **drawn: int,
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`.
 
-    If it was measured on its axes, and not along lines, all its entries keep their own tolerance.
+    At ``least`` so much is allowed. If it was measured along lines, it must be closer than that.
     """
-    allowed, name = allowed_as_a_whole(question.precision), named(question, part)
-    allowed = allowed if drawn else max(allowed, question.rtol)
+    allowed, name = max(least, allowed_as_a_whole(question.precision)), named(question, part)
     found = whole_of(lengths, size, allowed=allowed, code=code, **drawn, **name)
     surely = found.limit <= (allowed / CLOSELY if drawn else allowed)
     return replace(found, code=max(code, PASS if surely else UNSURE))
