@@ -42,8 +42,8 @@ SHORT = 1e-10
 SINGLE = 2.0**-23
 
 # Evaluations for all inputs, unless the caller set a limit; on top of them, for each input, what a
-# pass takes alone.
-MOST, EACH_PASS = 2000, 42 + EACH_LINE * MANY
+# pass takes alone: MANY lines, or twice as many.
+MOST, EACH_PASS = 2000, 42 + EACH_LINE * 3 * MANY // 2
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the
 # dtype, or in standard deviations of the noise. And the largest of all.
