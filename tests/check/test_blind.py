@@ -127,6 +127,8 @@ POINTS = {
     "tiny numbers": (np.sum, np.full(3, 1e-30, np.float32), np.ones(3), "permuted a"),
     "an optimum": (
         lambda x: bowl(x - 0.7), np.full(3, 0.7), lambda x: of_bowl(x - 0.7), "factor x"),
+    "below rounding": (
+        lambda x: np.sum(np.tanh(x)), 19 + POSITIVE, lambda x: np.cosh(x) ** -2, "factor x"),
     "a dead relu": (lambda x: np.sum(relu(x)), -POSITIVE, np.zeros(4), "factor x"),
     "equal inputs": (lambda a, b: np.sum(a * b), (X, X), lambda a, b: (b, a), "swapped b"),
     "one row": (lambda x: np.mean(x**2), np.array([0.7]), of_bowl, "missing-sum x"),
@@ -147,6 +149,9 @@ POINTS = {
         sines_of(MagicMock(side_effect=np.copy)), POSITIVE, np.cos, ""),
     "a proxy that is not bound": (sines_of(Unbound()), POSITIVE, np.cos, ""),
     # ordinary points
+    "time stamps": (
+        lambda t: np.sum(np.sin((t - 1.7e9) / 60)), 1.7e9 + 60 * DRAWN,
+        lambda t: np.cos((t - 1.7e9) / 60) / 60, ""),
     "two signs agree by chance": (np.sum, np.array([2.0, 3.0]), np.ones(2), ""),
     "a power": (lambda x: np.sum(x**3), np.array([0.5, 1.0, 2.0]), lambda x: 3 * x**2, ""),
     "a column of positive numbers": (
