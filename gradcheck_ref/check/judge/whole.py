@@ -346,11 +346,12 @@ class Group(Chords):
             error = max(one.error, 0.0)
             squares = error, error + one.spread, limit, one.proved
             lengths = [math.sqrt(square) for square in squares]
-            # In 16 bits, an error that is allowed hides gradients that matter.
-            passes = limit <= most**2 * size and self.question.precision <= SINGLE
+            # With few digits, outside f or inside, what is allowed hides gradients that matter.
+            least = min(most, allowed_as_a_whole(SINGLE))
+            passes = limit <= least**2 * size and self.question.precision <= SINGLE
             code = PASS if passes else UNSURE
             drawn = {"lines": len(seen.lines), "upstreams": seen.upstreams, "zero": True}
-            found.append(whole_of(lengths, math.sqrt(size), allowed=most, code=code, **drawn))
+            found.append(whole_of(lengths, math.sqrt(size), allowed=least, code=code, **drawn))
         return worst(found)
 
 
