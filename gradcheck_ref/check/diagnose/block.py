@@ -83,8 +83,10 @@ class Block:
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
-        # What passes without a tolerance, and not with its whole input, is 0 except for rounding.
+        # How far a claim may be moved, and pass. What passes without a tolerance, and not with its
+        # whole input, is 0 except for rounding.
         zero = (verdict == PASS) & known & (off + error > allowed) & (reason != "whole")
+        room = np.where(zero, self._rounding(), allowed - error)
 
         # Where the claim is NaN or infinite, and fails: no pattern may count these entries.
         self.endless = self._both(endless, np.logical_or)
@@ -92,7 +94,7 @@ class Block:
         self.claim = self._both(analytic)  # NaN where it cannot be compared
         self.bar = self._both(bar, np.add)  # the largest error of the estimate
         self.slack = self._both(slack, np.add)  # numbers that differ by at most this are equal
-        self.zero = self._both(zero, np.logical_and)
+        self.room = self._both(room, np.add)
         self.fails = self._both(verdict == FAIL, np.logical_or) & ~self.endless
         self.agrees = self._both(agrees, np.logical_and)
         # Where there is an estimate, and a number to compare with it.
@@ -115,6 +117,12 @@ class Block:
         if not self.part.is_complex:
             return coordinates
         return np.asarray(combine(coordinates[0::2], coordinates[1::2]))
+
+    def _rounding(self) -> Array:
+        """Return how large a claim may be of which twice as much is 0 except for rounding."""
+        sizes = [2 * one.output.eps * np.abs(one.given.value) for one in self.group]
+        longest = np.abs(self.group[0].given.x).max(initial=0.0)
+        return np.asarray(np.concatenate(sizes) / (longest or 1.0))
 
     @property
     def again(self) -> Array:

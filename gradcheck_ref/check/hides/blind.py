@@ -101,8 +101,6 @@ class _Place:
         inputs = {block.part: block for block in blocks(pairs, True) if block.part.size}
         self.x = {part: part.array(self.point[part.stretch]) for part in inputs}
         self.special = {part: self._special(x) for part, x in self.x.items()}
-        claims = [block.full for block in inputs.values() if block.full is not None]
-        self.largest = max((np.abs(claim).max(initial=0.0) for claim in claims), default=0.0)
         self.zero = {part: self._is_zero(block) for part, block in inputs.items()}
         moving = {pair.input for pair in pairs if (pair.reason != "flat").any()}
         self.flat = {pair.input for pair in pairs if pair.reason.size} - moving
@@ -182,9 +180,7 @@ class _Place:
         size = np.abs(claim)
         least = ATOL_FRACTION * self.rtol * size.max() if self.atol is None else self.atol
         allowed = least + self.rtol * size
-        # In few digits more is allowed than what is as good as 0.
-        slack = np.where(block.zero, block.slack, np.fmin(block.slack, self.rtol * self.largest))
-        allowed[block.rows] = np.fmax(allowed[block.rows], slack)
+        allowed[block.rows] = np.fmax(allowed[block.rows], block.room)
         return bool(equal(2 * claim, claim, allowed).all())
 
     def _side(self, part: Part) -> int:

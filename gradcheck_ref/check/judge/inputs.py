@@ -151,8 +151,30 @@ def _decided(
     # Rounding makes f stand still near x, but not along lines over the whole input.
     least = [one.error - SURE * one.spread for one in known.values()]
     off = ~passes & (off | (np.array(least) > [one.allowed for one in known.values()]))
+    unsure = np.array([one.code == UNSURE for one in known.values()])
+    if others and others.verdict == PASS and (off & unsure).any():
+        others = replace(others, verdict=UNSURE, reason="precision", vouched=0)
+        findings = findings._replace(certificate=others)
     evidence = evidence.given(whole=hidden, off_as_a_whole=off[rows][:, None])
     return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
+
+
+def with_entries(findings: Findings) -> tuple[Whole, ...]:
+    """Return the results for the inputs: where all entries pass, some inputs pass with them.
+
+    These are known to be off by no more than is allowed, or nothing has measured them alone, as in
+    a jvp, and lines vouch for all entries.
+    """
+    others, verdicts = findings.certificate, findings.on_axes.ruling.verdict
+    if (verdicts != PASS).any() or (others is not None and others.verdict != PASS):
+        return findings.inputs
+    vouched = others is not None and others.vouched == others.entries
+    return tuple(
+        replace(one, code=PASS)
+        if one.limit <= one.allowed or (vouched and math.isnan(one.error))
+        else one
+        for one in findings.inputs
+    )
 
 
 @QUIETLY
@@ -309,8 +331,8 @@ def _from_lines(
         size = of_slope if effects is None else max(effects[group].mean(), of_slope * refused)
         limit, proved = (mean**0.5 + of_bend**0.5) ** 2 / low, factor * np.max(error[:, group] ** 2)
         each = [math.sqrt(one + own) for one in (least, mean * spread, limit, proved)]
-        drawn = {"lines": count, "upstreams": upstreams}
-        found.append(_whole(question, part, each, math.sqrt(size), code, **drawn))
+        least, drawn = question.rtol * question.demanded, {"lines": count, "upstreams": upstreams}
+        found.append(_whole(question, part, each, math.sqrt(size), code, least, **drawn))
     return worst(found)
 
 
@@ -321,7 +343,7 @@ def _whole(
     size: float,
     code: int,
     least: float = 0.0,
-    **drawn: int,
+    **drawn: Any,
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`.
 

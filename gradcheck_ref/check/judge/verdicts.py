@@ -11,6 +11,7 @@ from gradcheck_ref.check.call.ask import Ask
 from gradcheck_ref.check.claim.identities import blame
 from gradcheck_ref.check.claim.order import exchanged
 from gradcheck_ref.check.judge.evidence import Evidence
+from gradcheck_ref.check.judge.inputs import with_entries
 from gradcheck_ref.check.judge.jumps import jump_near, stair_at
 from gradcheck_ref.check.judge.question import Question
 from gradcheck_ref.check.judge.survey import Findings
@@ -38,7 +39,7 @@ def results_of(question: Question, findings: Findings) -> Results:
     return Results(
         pairs=tuple(_pairs(evidence, jump)),
         certificate=findings.certificate,
-        inputs=findings.inputs,
+        inputs=with_entries(findings),
         along=dict(_along(question, findings.by_input or findings.ties)),
         looks={parts[number].name: looks for number, looks in findings.looks.items()},
         claims=question.claims.matrix,

@@ -69,7 +69,7 @@ def _passed(report: Any) -> Iterator[str]:
         worst = wholes.worst_whole(report)
         names = listed(one.name for one in report.inputs if one.code == PASS)
         count = "right as a whole"
-        used = f", to {wholes.as_share(worst.limit)} of the gradient, along {random_lines(worst)}"
+        used = f", to {wholes.as_bound(worst.limit)} of the gradient, along {random_lines(worst)}"
     yield f"{names}: {count}{used} ({report.evaluations} evaluations, seed {report.seed})"
     if report.by_whole:
         yield f"but: {wholes.what_could_hide(report)}"
@@ -95,8 +95,8 @@ def _passed(report: Any) -> Iterator[str]:
     yield from hidden(report)
     if not report.by_whole:
         zero = {spot.subject for spot in report.blind_spots if spot.kind == "factor"}
-        reasons = [(pair.input.name, pair.reason) for pair in report.pairs]
-        moving = {name for name, one in reasons if not one.size or (one != "flat").any()}
+        reasons = [(pair.input.name, pair.reason, pair.entries) for pair in report.pairs]
+        moving = {name for name, one, n in reasons if one.size < n or (one != "flat").any()}
         yield from wholes.not_known(report, moving - zero)
 
 

@@ -90,8 +90,15 @@ def with_rtol(rtol: float) -> str:
     """Write a tolerance, rounded up to one digit; an empty string if it is uselessly wide."""
     if not 0 < rtol < WIDEST:
         return ""
-    power = 10.0 ** math.floor(math.log10(rtol))
-    return setting("rtol", short(math.ceil(rtol / power * (1 - 1e-12)) * power))
+    return setting("rtol", short(rounded_up(rtol)))
+
+
+def rounded_up(value: float, digits: int = 1) -> float:
+    """Round a number up to some digits, if it is positive and finite."""
+    if not 0 < value < math.inf:
+        return value
+    power = 10.0 ** (math.floor(math.log10(value)) + 1 - digits)
+    return math.ceil(value / power * (1 - 1e-12)) * power
 
 
 def alike(analytic: float, numeric: float, bar: float, error: float) -> tuple[str, str]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Container, Iterator
 from typing import Any
 
-from gradcheck_ref.check.report.text import listed, short
+from gradcheck_ref.check.report.text import listed, rounded_up, short
 from gradcheck_ref.check.results import FAIL, PASS, UNSURE, Whole
 from gradcheck_ref.check.words import setting
 
@@ -16,6 +16,11 @@ SEVERAL = 2
 def as_share(value: float) -> str:
     """Write a part of the whole: in percent, or as a small number."""
     return f"{short(100 * value, 2 if value >= 0.1 else 1)} %" if value >= 1e-3 else short(value)
+
+
+def as_bound(value: float) -> str:
+    """Write a part of the whole that is not exceeded: rounded up."""
+    return as_share(rounded_up(value, 2 if value >= 0.1 else 1))
 
 
 def worst_whole(report: Any) -> Whole:
@@ -32,7 +37,7 @@ def zeros(report: Any, code: int) -> Iterator[tuple[str, str, str]]:
     found = [one for one in report.inputs if one.zero and one.code == code]
     if found:
         most, names = max(one.limit for one in found), [one.name for one in found]
-        said = f"the gradient of {listed(names)} is zero within {as_share(most)} of that of "
+        said = f"the gradient of {listed(names)} is zero within {as_bound(most)} of that of "
         said += "another input, the smallest that is right, so it has no relative error"
         quoted = ", ".join(f'"{name}"' for name in names) + "," * (len(names) == 1)
         yield said, "", f"{setting('constant', f'({quoted})')}, or compute f in float64"
@@ -68,7 +73,7 @@ def in_the_table(report: Any) -> Iterator[str]:
             said = f"{one.name} as a whole: off by {as_share(one.error)} +- "
             said += f"{as_share(one.spread)}, "
             if one.code != FAIL:
-                said += f"surely below {as_share(one.limit)}, {could_hide(one)}; "
+                said += f"surely below {as_bound(one.limit)}, {could_hide(one)}; "
             yield f"{said}allowed {as_share(one.allowed)}"
 
 
@@ -87,9 +92,10 @@ def inputs_as_a_whole(report: Any) -> str:
     names: dict[int, list[str]] = {FAIL: [], PASS: [], UNSURE: []}
     for one in report.inputs:
         off = f" is off by {as_share(one.error)}" if math.isfinite(one.error) else " is wrong"
-        more = {FAIL: off, PASS: f" to {as_share(one.limit)}", UNSURE: _within(one)}
+        to = f" to {as_bound(one.limit)}" if one.limit < math.inf else ""
+        more = {FAIL: off, PASS: to, UNSURE: _within(one)}
         if one.zero:
-            more = dict.fromkeys(names, f", which is zero within {as_share(one.limit)}")
+            more = dict.fromkeys(names, f", which is zero within {as_bound(one.limit)}")
         if one.code != UNSURE or one.name not in endless:
             names[one.code].append(one.name + more[one.code])
     heads = {FAIL: "", PASS: "right {} ", UNSURE: "unsure {} "}
@@ -110,7 +116,7 @@ def not_known(report: Any, moving: Container[str]) -> Iterator[str]:
 
 
 def _within(one: Whole) -> str:
-    return f" (within {as_share(one.limit)})" if one.limit < 1 else ""
+    return f" (within {as_bound(one.limit)})" if one.limit < 1 else ""
 
 
 def where_it_begins(report: Any) -> Iterator[str]:
