@@ -151,8 +151,10 @@ def _decided(
     # Rounding makes f stand still near x, but not along lines over the whole input.
     least = [one.error - SURE * one.spread for one in known.values()]
     off = ~passes & (off | (np.array(least) > [one.allowed for one in known.values()]))
+    # Lines over all inputs hide a small one beside a large one.
+    lost = [one.lines > 0 and one.limit >= 1 and not one.zero for one in known.values()]
     unsure = np.array([one.code == UNSURE for one in known.values()])
-    if others and others.verdict == PASS and (off & unsure).any():
+    if others and others.verdict == PASS and ((off | lost) & unsure).any():
         others = replace(others, verdict=UNSURE, reason="precision", vouched=0)
         findings = findings._replace(certificate=others)
     evidence = evidence.given(whole=hidden, off_as_a_whole=off[rows][:, None])

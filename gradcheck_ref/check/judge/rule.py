@@ -237,14 +237,15 @@ def _zero(
     changes by more than rounding, the bar must show three digits of that change, too. And the
     longest useful step must have been tried: at short steps rounding may hide a slope.
     """
+    eps = np.where(noise.short, noise.eps, noise.ask.outputs.eps.max(initial=0.0))
     bar, here, moved, step = witnesses.bar, noise.ask.here, witnesses.moved, witnesses.step
     size = np.where(step <= units, witnesses.size, 0.0).max(axis=0)
     near = step <= CLEARLY**3 * scales
-    still = (~near | (moved <= ROUNDING * noise.eps * witnesses.size)).all(axis=0)
+    still = (~near | (moved <= ROUNDING * eps * witnesses.size)).all(axis=0)
     shown = (moved * np.fmin(units / step, 1.0)).max(axis=0)
-    enough = np.fmin(min(rtol, 1e-3), 1e8 * noise.eps) * size
+    enough = np.fmin(min(rtol, 1e-3), 1e8 * eps) * size
     enough = np.where(still, enough, np.fmin(enough, 1e-3 * shown))
-    zero = np.abs(claimed) * scales <= 4 * noise.eps * np.abs(here)
+    zero = np.abs(claimed) * scales <= 4 * eps * np.abs(here)
     zero &= (claimed == 0) | (here != 0)  # no product that is too small for its dtype
     zero = zero & (np.abs(witnesses.slope) <= bar) & ~witnesses.too_long
     zero &= bar * units <= enough

@@ -756,6 +756,37 @@ def lines_beside(pedestal, **more):
     return Row(name, f, x, lambda x: np.float32(w), want="unsure", edits="zero, doubled", **more)
 
 
+def logarithms_beside(pedestal):
+    """Return small logarithms of float32 numbers, which f shows with the digits of float64."""
+    x = np.float32(np.random.default_rng(0).normal(size=40))
+    f = lambda x: pedestal + 0.02 * np.sum(np.log1p(np.float64(x) ** 2))  # noqa: E731
+    right = lambda x: 0.04 * np.float64(x) / (1 + np.float64(x) ** 2)  # noqa: E731
+    name = f"logarithms of float32 beside {pedestal:g}"
+    return Row(name, f, x, right, want="pass unsure", edits="doubled, negated, zero",
+               not_as="float32, float16, bfloat16")  # fmt: skip
+
+
+def two_losses_in_float16(seed):
+    """Return two sums in float16, of which one has hardly an effect on the other's few digits."""
+    rng = np.random.default_rng(seed)
+    a, b = np.float32(rng.normal(size=6)), np.float32(rng.normal(size=40))
+    half = np.float16
+
+    def f(a, b):
+        large = half(30 * np.sum(half(a) ** 2, dtype=half))
+        return large + half(np.log(np.sum(np.exp(np.float32(half(b))))) - np.float32(half(b[0])))
+
+    def right(a, b):
+        return 60 * a, np.exp(b) / np.sum(np.exp(b)) - np.eye(40, dtype=np.float32)[0]
+
+    wrong = {
+        name: lambda a, b, k=k: (60 * a, np.float32(k) * right(a, b)[1])
+        for name, k in {"negated b": -1, "twice b": 2, "no b": 0}.items()
+    }
+    return Row(f"two losses in float16, {seed}", f, (a, b), right, want="pass unsure", edits="",
+               wrong=wrong, hides="unsure fail", not_as="float32, float16, bfloat16")  # fmt: skip
+
+
 MUCH = np.float32(1e8)
 FLAT = {"doubled": "unsure:stairs", "zero": "pass"}
 
@@ -811,6 +842,9 @@ ROWS += [
     # A slope of 0 is no less than the others if all are below the rounding of the pedestal.
     *(lines_beside(pedestal) for pedestal in (1e5, 1e6)),
     lines_beside(3e6, hides="unsure"),
+    logarithms_beside(1e6),
+    # With a limit for all entries of another size, these would pass.
+    two_losses_in_float16(2),
     # Short steps are within a stair of the rounded sum, and agree on a slope that is too small.
     # Long ones show that it is not that of f. wrong today: with few evaluations nothing does.
     Row("a sum that was added to 1e9 for a while",
