@@ -173,7 +173,7 @@ def with_entries(findings: Findings) -> tuple[Whole, ...]:
     vouched = others is not None and others.vouched == others.entries
     return tuple(
         replace(one, code=PASS)
-        if one.limit <= one.allowed or (vouched and math.isnan(one.error))
+        if not one.zero and (one.limit <= one.allowed or (vouched and math.isnan(one.error)))
         else one
         for one in findings.inputs
     )
@@ -349,7 +349,7 @@ def _whole(
 ) -> Whole:
     """Return the result for an input, at least as bad as ``code``; see `whole_of`.
 
-    At ``least`` so much is allowed. If it was measured along lines, it must be closer than that.
+    At ``least`` so much is allowed, and CLOSELY less of an error that was ``drawn`` along lines.
     """
     allowed, name = max(least, allowed_as_a_whole(question.precision)), named(question, part)
     found = whole_of(lengths, size, allowed=allowed, code=code, **drawn, **name)

@@ -42,7 +42,7 @@ SHORT = 1e-10
 SINGLE = 2.0**-23
 
 # Evaluations for all inputs, unless the caller set a limit; on top of them, for each input, what a
-# pass takes alone: MANY lines, or twice as many.
+# pass takes alone: MANY lines, or twice as many; 3/2 of them in the mean.
 MOST, EACH_PASS = 2000, 42 + EACH_LINE * 3 * MANY // 2
 
 # The largest allowed error: that of an entry, if it is not more than ALLOWED, or in spacings of the

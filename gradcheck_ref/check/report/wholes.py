@@ -116,7 +116,7 @@ def not_known(report: Any, moving: Container[str]) -> Iterator[str]:
 
 
 def _within(one: Whole) -> str:
-    return f" (within {as_bound(one.limit)})" if one.limit < 1 else ""
+    return f" (within {as_bound(one.limit)})" if one.limit < 1 and not one.zero else ""
 
 
 def where_it_begins(report: Any) -> Iterator[str]:
