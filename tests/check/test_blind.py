@@ -152,6 +152,10 @@ POINTS = {
     "time stamps": (
         lambda t: np.sum(np.sin((t - 1.7e9) / 60)), 1.7e9 + 60 * DRAWN,
         lambda t: np.cos((t - 1.7e9) / 60) / 60, ""),
+    "small beside large, in float32": (
+        lambda a, b: np.sum(b**2) + np.float32(1e-4) * np.sum(np.sin(a)),
+        (np.float32([0.7, -0.4]), np.float32(DRAWN[:5])),
+        lambda a, b: (np.float32(1e-4) * np.cos(a), 2 * b), ""),
     "two signs agree by chance": (np.sum, np.array([2.0, 3.0]), np.ones(2), ""),
     "a power": (lambda x: np.sum(x**3), np.array([0.5, 1.0, 2.0]), lambda x: 3 * x**2, ""),
     "a column of positive numbers": (

@@ -83,10 +83,10 @@ class Block:
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
-        # How far a claim may be moved, and pass. What passes without a tolerance, and not with its
-        # whole input, is 0 except for rounding.
+        # How far a claim may be moved, and pass. More may be allowed, but only to what a bar hides.
+        # What passes without a tolerance, and not with its whole input, is 0 except for rounding.
         zero = (verdict == PASS) & known & (off + error > allowed) & (reason != "whole")
-        room = np.where(zero, self._rounding(), allowed - error)
+        room = np.where(zero, self._rounding(), np.fmin(allowed - error, error))
 
         # Where the claim is NaN or infinite, and fails: no pattern may count these entries.
         self.endless = self._both(endless, np.logical_or)
