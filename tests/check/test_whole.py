@@ -246,6 +246,22 @@ def test_two_kinks_whose_jumps_cancel_along_every_line_refuse_nobody(below, fact
     assert check_gradient(f, (x, w), claim).verdict != misjudged
 
 
+@pytest.mark.parametrize(("n", "seed"), [(6, 3), (10, 4), (16, 4), (16, 5)])
+def test_kinks_that_lines_cross_at_all_steps_are_within_the_spread(n, seed):
+    rng, single, half = np.random.default_rng(seed), np.float32, np.float16
+    x, w = (single(half(rng.normal(size=(n, n)))) for _ in "xw")
+    U = single(rng.normal(size=(n, n)))
+
+    def f(x, w):
+        return np.sum(U * np.abs(single(half(single(half(x)) @ single(half(w))))))
+
+    upstream = U * np.sign(np.float64(x) @ np.float64(w))
+    claim = [single(upstream @ np.float64(w).T), single(np.float64(x).T @ upstream)]
+    for one in check_gradient(f, (x, w), claim).inputs:
+        assert one.verdict != "fail"
+        assert one.error <= 3 * one.spread
+
+
 def sines(seed, wide=np.float32):
     rng, half = np.random.default_rng(seed), np.float16
     a, x = np.float32(rng.normal(size=8).astype(half)), wide(rng.normal())

@@ -21,6 +21,7 @@ from gradcheck_ref.check.judge.chords import (
     FIRST,
     LEAST,
     MANY,
+    MOVED,
     Chords,
 )
 from gradcheck_ref.check.judge.looks import Looks, Square, Z, quantiles
@@ -77,6 +78,9 @@ FARTHEST = 8.0
 # slope there.
 STAIRCASE, CLOSEST, LITERAL = 2.0**-6, 24, 1e-3
 
+# With such a part of its square as a spread, an error may be none; see `whole_of`.
+ENOUGH = 3.0
+
 # Rounding at two steps may be alike. So a refusal takes an error of at least half of the noise of
 # one residual, squared, and so does what takes it back.
 ALIKE = 2.0
@@ -119,7 +123,8 @@ class Group(Chords):
 
     def judge(self) -> list[Whole] | None:
         """Measure until inputs pass, or all as one fail; None if smaller groups may tell."""
-        found, alone = None, self.effects is None
+        found, alone = list[Whole](), self.effects is None
+        each = [None] if self.effects is None else self.effects
         count, most = FEW, (4 if alone else 2) * MANY
         while (
             self.measurable
@@ -128,12 +133,13 @@ class Group(Chords):
             seen = self.seen(count)
             squares = [seen.square(columns) for columns in seen.groups]
             mistaken = [self._mistaken(one, seen) for one in squares]
-            if True in mistaken:
-                if alone and count == FEW and self._hides_repairs(squares, seen):
-                    self.seen(2 * FEW)
-                return [self._whole(squares, mistaken, seen)] if alone else None
-            each = [None] if self.effects is None else self.effects
+            if True in mistaken and not alone:
+                return None
             found = [self._whole(squares, mistaken, seen, effects) for effects in each]
+            if True in mistaken:
+                if count == FEW and self._hides_repairs(squares, seen):
+                    self.seen(2 * FEW)
+                break
             open_ = [one for one in found if one.code != PASS]
             more = max(MANY, 2 * count)
             if count >= MANY and not open_:
@@ -145,7 +151,11 @@ class Group(Chords):
             if False in mistaken or not (alone or hopeful) or more > most:
                 break
             count = more
-        return found
+        if not found or not (alone or any(one.code == PASS for one in found)):
+            return found or None  # nobody is told an error of all together
+        both = zip(squares, mistaken, strict=True)
+        squares = [self._bent(one, fails, len(seen.lines)) for one, fails in both]
+        return [self._whole(squares, mistaken, seen, effects) for effects in each]
 
     def _largest(self, found: Square) -> float:
         """Return the largest error that may pass."""
@@ -292,6 +302,24 @@ class Group(Chords):
         return found.error > 0 and found.error - found.doubt(refused) >= high * refused
 
     @QUIETLY
+    def _bent(self, found: Square, fails: bool | None, lines: int) -> Square:
+        """Return the error with a spread that covers what truncation or kinks may add to it.
+
+        An error that falls towards x may be none. At kinks it falls with the step, so it is half as
+        much in the product of the last step and one that is MOVED rungs shorter. Cost: 2
+        evaluations for each of up to `MANY` lines, if the error is more than noise.
+        """
+        lines, bend = min(lines, MANY), min(self.bend, found.error + found.doubt())
+        if not fails and found.error > found.doubt():
+            left = every = ENOUGH * found.error
+            if fails is None and 2 * lines <= self.question.ask.budget.left:
+                seen = self.seen(lines, self.rungs[-1] + MOVED)
+                one, closer = seen.square(found.columns), seen.square(found.columns, 1)
+                left = 2 * max(one.error - max(closer.error, 0.0), 0.0) + closer.doubt() / Z
+            bend = max(bend, min(left, every))
+        return found._replace(spread=math.hypot(found.spread, bend))
+
+    @QUIETLY
     def _whole(
         self, squares: Sequence[Square], wrong: Sequence[Any], seen: Looks, effects: Any = None
     ) -> Whole:
@@ -301,10 +329,8 @@ class Group(Chords):
             size = one.size if effects is None else float(np.mean(effects[one.columns]))
             allowed = self._allowed(one, size, count)
             error, limit = max(one.error, 0.0), one.limit(low)
-            # An error that did not stay at shorter steps may be none.
-            bend = 3 * error if fails is False else min(self.bend, error + one.doubt())
             passes = one.limit(low, allowed) <= allowed and (size > 0 or limit == 0)
-            lengths = error, error + math.hypot(one.spread, bend), limit, one.proved
+            lengths = error, error + one.spread, limit, one.proved
             each = whole_of(
                 [math.sqrt(square) for square in lengths],
                 math.sqrt(size),
