@@ -30,7 +30,7 @@ LINES = "together along 20 random lines"
         ("fail, array", ["FAIL  d output / d x: 6 of 9 entries differ; worst d output[2] / d x"]),
         ("fail, thousands",
          ["10 of 10 measured entries differ", "every entry is 3/2 x the numeric value",
-          "Repaired, it agrees with f along all 7 random lines",
+          "Repaired, it agrees with f along all 10 random lines",
           "10 of 2500 entries measured alone"]),
         ("fail, twenty", ["the worst 10 of 20 entries with this verdict:"]),
         ("kink", ["UNSURE  1 of 3 entries is at a kink", "at x[1] the slopes go from -1 to 1, "

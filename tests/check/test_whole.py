@@ -154,6 +154,7 @@ def test_wrong_inputs_are_told_from_right_ones(wrong):
     for one in report.inputs:
         assert one.verdict == ("fail" if one.name in wrong else "pass")
         assert one.error == pytest.approx(0.3 if one.name in wrong else 0.0, abs=0.15)
+        assert one.lines >= 10
     # A wrong gradient is handed on towards the input, so these two may begin where it goes wrong.
     assert ("towards the input" in str(report)) == (wrong in ("ab", "abc"))
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradcheck_ref.arguments import Array
 from gradcheck_ref.check.draws import seed_of
+from gradcheck_ref.check.judge.chords import FEW
 from gradcheck_ref.check.judge.evidence import Evidence, axes, refused_by, whole_entries
 from gradcheck_ref.check.judge.localise import find_by_signs, halve
 from gradcheck_ref.check.judge.looks import Looks
@@ -235,13 +236,17 @@ def _by_input(together: Together) -> Evidence:
 
 
 def _more_lines(together: Together, by_input: Evidence, wrong: Sequence[Part]) -> Evidence:
-    """Measure more lines over wrong inputs, as far as affordable, to judge repairs along these."""
-    left = together.question.affordable - LINES - EXAMPLES
-    if by_input is together.evidence:
-        together.measure(min(FEWEST_LINES, left))
-        return together.evidence
-    more = range(1, min(FEWEST_LINES, 1 + left // max(1, len(wrong))))
-    return by_input.joined([_over(together, wrong, more)])
+    """Measure FEW lines over wrong inputs: how far these are off, and which repair is right.
+
+    Cost: 6 evaluations for a line, on top of the others, for 18 inputs; for more, fewer lines each.
+    """
+    question, budget = together.question, together.question.ask.budget
+    with budget.kept(EACH * (LINES + EXAMPLES)), budget.apart(MOST):
+        if by_input is together.evidence:
+            together.measure(min(FEW, question.affordable))
+            return together.evidence
+        more = range(1, min(FEW, 1 + question.affordable // max(1, len(wrong))))
+        return by_input.joined([_over(together, wrong, more)])
 
 
 def _over(together: Together, parts: Sequence[Part], numbers: Iterable[int]) -> Evidence:
