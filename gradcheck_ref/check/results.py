@@ -148,6 +148,11 @@ class Pair:
         return self.input.size * self.output.size
 
     @property
+    def is_flat(self) -> bool:
+        """Whether f does not change along any axis of the input; all were measured."""
+        return self.reason.size == self.entries > 0 and bool((self.reason == "flat").all())
+
+    @property
     def difference(self) -> Array:
         """Absolute difference of claim and estimate."""
         if self.analytic is None:
@@ -230,15 +235,18 @@ class Whole:
     Attributes
     ----------
     error : float
-        The length of the error, as a fraction of the length of the gradient.
+        The length of the error, as a fraction of the length of the gradient; nan if nothing
+        measured this input alone, as in a jvp of several inputs.
     spread : float
-        The standard error of that number.
+        The standard error of that number, with what may be truncation or kinks.
     limit : float
-        The error is surely not larger: by the measured noise, and the number of lines.
+        The error is surely not larger: by the measured noise, and the number of lines. Infinite if
+        that is not known.
     proved : float
         The error is not larger, except with a probability of 1/1000, for any pattern of errors.
     allowed : float
-        The largest error that passes.
+        The largest error that passes; of an input that was measured on all its axes, as much as its
+        entries may be off.
     code : int
         PASS, UNSURE or FAIL.
     lines, upstreams : int

@@ -50,14 +50,14 @@ class Block:
         self.part, self.name = group[0].input, group[0].input.name
         self.outputs = tuple(pair.output for pair in group)
         self.entries = self.part.size // (2 if self.part.is_complex else 1)
-        self.rows = self._both(group[0].rows, lambda real, _: real // 2)  # measured entries
+        self.rows = self.combined(group[0].rows, lambda real, _: real // 2)  # measured entries
         # The output coordinates that were measured, counted over all outputs.
         self.columns = np.concatenate([pair.columns + pair.output.start for pair in group])
         self.all_rows = len(self.rows) == self.entries
         self.all_columns = len(self.columns) == sum(part.size for part in self.outputs)
         # Whether each entry was measured on its axis, or random lines confirm it.
         self.all_judged = (self.all_rows and self.all_columns) or others_held
-        self.x = self._both(group[0].given.x)  # the point, for the measured entries
+        self.x = self.combined(group[0].given.x)  # the point, for the measured entries
         # The gradients as they were returned. A jvp has none, and those of a whole Jacobian, which
         # is no product with an upstream or a tangent, are None.
         self.raw: list[Any] = [gradient for pair in group for gradient in pair.given.raw]
@@ -66,7 +66,7 @@ class Block:
         # The claims for all coordinates, and for all entries, measured or not; None if unknown.
         is_known = all(pair.given.claim is not None for pair in group)
         self.claims = self._beside("claim") if is_known else None
-        self.full = None if self.claims is None else self._both(self.claims)
+        self.full = None if self.claims is None else self.combined(self.claims)
 
         verdict, error, allowed = map(self._beside, ("verdict", "error", "allowed"))
         numeric, reason = self._beside("numeric"), self._beside("reason")
@@ -83,26 +83,21 @@ class Block:
         bar = np.where(once, 1.0, FAIL_BARS) * error
         # An entry that passed agrees, even a zero that was compared with the rounding of f.
         slack = np.where((verdict == PASS) & known, np.fmax(bar + allowed, off), bar + allowed)
-        # How far a claim may be moved, and pass. More may be allowed, but only to what a bar hides.
-        # What passes without a tolerance, and not with its whole input, is 0 except for rounding.
-        zero = (verdict == PASS) & known & (off + error > allowed) & (reason != "whole")
-        room = np.where(zero, self._rounding(), np.fmin(allowed - error, error))
 
         # Where the claim is NaN or infinite, and fails: no pattern may count these entries.
-        self.endless = self._both(endless, np.logical_or)
-        self.numeric = self._both(numeric)
-        self.claim = self._both(analytic)  # NaN where it cannot be compared
-        self.bar = self._both(bar, np.add)  # the largest error of the estimate
-        self.slack = self._both(slack, np.add)  # numbers that differ by at most this are equal
-        self.room = self._both(room, np.add)
-        self.fails = self._both(verdict == FAIL, np.logical_or) & ~self.endless
-        self.agrees = self._both(agrees, np.logical_and)
+        self.endless = self.combined(endless, np.logical_or)
+        self.numeric = self.combined(numeric)
+        self.claim = self.combined(analytic)  # NaN where it cannot be compared
+        self.bar = self.combined(bar, np.add)  # the largest error of the estimate
+        self.slack = self.combined(slack, np.add)  # numbers that differ by at most this are equal
+        self.fails = self.combined(verdict == FAIL, np.logical_or) & ~self.endless
+        self.agrees = self.combined(agrees, np.logical_and)
         # Where there is an estimate, and a number to compare with it.
-        self.known = self._both(known, np.logical_and) & ~self.endless
+        self.known = self.combined(known, np.logical_and) & ~self.endless
         self.significant = self.known & (np.abs(self.numeric) > 2 * self.slack)  # surely not 0
         self.wrong = np.asarray(self.fails.any(axis=1))  # entries that fail, for some output
         # Whether all that did not fail is right, or at least agrees with its estimates.
-        passes = self._both(verdict == PASS, np.logical_and)
+        passes = self.combined(verdict == PASS, np.logical_and)
         self.others_pass = bool((passes | self.fails).all())
         self.others_agree = bool(self.agrees[self.known & ~self.fails].all())
 
@@ -112,22 +107,16 @@ class Block:
         arrays = [np.asarray(one) for one in several]  # no copy of a single one
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
-    def _both(self, coordinates: Array, combine: Callable[..., Array] = to_complex) -> Array:
+    def combined(self, coordinates: Array, combine: Callable[..., Array] = to_complex) -> Array:
         """Combine the rows of real and imaginary parts; return real entries unchanged."""
         if not self.part.is_complex:
             return coordinates
         return np.asarray(combine(coordinates[0::2], coordinates[1::2]))
 
-    def _rounding(self) -> Array:
-        """Return how large a claim may be of which twice as much is 0 except for rounding."""
-        sizes = [2 * one.output.eps * np.abs(one.given.value) for one in self.group]
-        longest = np.abs(self.group[0].given.x).max(initial=0.0)
-        return np.asarray(np.concatenate(sizes) / (longest or 1.0))
-
     @property
     def again(self) -> Array:
         """The claim at a second call; NaN where it is the same."""
-        return self._both(self._beside("again")) if self.usable else self.claim * np.nan
+        return self.combined(self._beside("again")) if self.usable else self.claim * np.nan
 
     def gradient(self, claims: Array | None = None) -> Gradient:
         """Return the claim as the table of mistakes sees it; perhaps from other columns of claims.

@@ -19,7 +19,7 @@ from gradcheck_ref.check.knobs import ATOL_FRACTION
 from gradcheck_ref.check.mistakes.factors import NEARLY
 from gradcheck_ref.check.mistakes.gradient import Mistake
 from gradcheck_ref.check.mistakes.table import MISTAKES
-from gradcheck_ref.check.results import Pair
+from gradcheck_ref.check.results import PASS, Pair
 from gradcheck_ref.structure.parts import Part
 
 # Numbers that differ by at most so many roundings are the same: the two halves of A @ A.T do.
@@ -102,8 +102,7 @@ class _Place:
         self.x = {part: part.array(self.point[part.stretch]) for part in inputs}
         self.special = {part: self._special(x) for part, x in self.x.items()}
         self.zero = {part: self._is_zero(block) for part, block in inputs.items()}
-        moving = {pair.input for pair in pairs if (pair.reason != "flat").any()}
-        self.flat = {pair.input for pair in pairs if pair.reason.size} - moving
+        self.moving = {pair.input for pair in pairs if not pair.is_flat}
 
     def spots(self) -> Iterator[BlindSpot]:
         """Yield the blind spots, the most serious first."""
@@ -115,7 +114,7 @@ class _Place:
         """Find a gradient of zero, which hides any factor; where f is flat it may be intended."""
         zeros = next((other for other, x in self.x.items() if not x.any()), None)
         change = part if self.special[part] or zeros is None else zeros
-        if self.zero[part] and (part not in self.flat or zeros or self._side(part)):
+        if self.zero[part] and (part in self.moving or zeros or self._side(part)):
             what = f"whether the gradient of {name} has the right factor, or the right sign"
             yield BlindSpot("factor", name, what, "it is 0 here", self._try(change))
 
@@ -180,7 +179,8 @@ class _Place:
         size = np.abs(claim)
         least = ATOL_FRACTION * self.rtol * size.max() if self.atol is None else self.atol
         allowed = least + self.rtol * size
-        allowed[block.rows] = np.fmax(allowed[block.rows], block.room)
+        room = block.combined(np.hstack([_room(pair) for pair in block.group]), np.add)
+        allowed[block.rows] = np.fmax(allowed[block.rows], room)
         return bool(equal(2 * claim, claim, allowed).all())
 
     def _side(self, part: Part) -> int:
@@ -201,6 +201,19 @@ class _Place:
             if len({"0", "1", *numbers}) == 2 + len(numbers):
                 break
         return f"try {part.name} = {_written(shown, part.shape)}"
+
+
+def _room(pair: Pair) -> Array:
+    """Return how far each claim may be moved, and pass: by no more than a bar hides.
+
+    A claim that passes without a tolerance, and not with its whole input, is 0 except for rounding.
+    """
+    error, allowed = pair.error, pair.allowed
+    passes = (pair.verdict == PASS) & np.isfinite(pair.numeric) & (pair.reason != "whole")
+    longest = np.abs(pair.given.x).max(initial=0.0) or 1.0
+    rounding = 2 * pair.output.eps * np.abs(pair.given.value) / longest
+    zero = passes & (pair.difference + error > allowed)
+    return np.where(zero, rounding, np.fmin(allowed - error, error))
 
 
 def _written(x: Array, shape: tuple[int, ...]) -> str:

@@ -95,8 +95,7 @@ def _passed(report: Any) -> Iterator[str]:
     yield from hidden(report)
     if not report.by_whole:
         zero = {spot.subject for spot in report.blind_spots if spot.kind == "factor"}
-        reasons = [(pair.input.name, pair.reason, pair.entries) for pair in report.pairs]
-        moving = {name for name, one, n in reasons if one.size < n or (one != "flat").any()}
+        moving = {pair.input.name for pair in report.pairs if not pair.is_flat}
         yield from wholes.not_known(report, moving - zero)
 
 
