@@ -46,9 +46,6 @@ from gradcheck_ref.structure.units import output_weights
 HIDES = "noise", "zero", "budget", "step-underflow"
 HIDES_IN_STAIRS = *HIDES, "kink", "stairs"
 
-# Lines that were not measured for it decide if the limit is at most this part of what is allowed.
-CLOSELY = 4.0
-
 # The error bars of lines are long if they are more than this part of the error of the claim.
 VAGUE = 0.005
 
@@ -155,25 +152,22 @@ def _decided(
     lost = [one.lines > 0 and one.limit >= 1 and not one.zero for one in known.values()]
     unsure = np.array([one.code == UNSURE for one in known.values()])
     if others and others.verdict == PASS and ((off | lost) & unsure).any():
-        others = replace(others, verdict=UNSURE, reason="precision", vouched=0)
+        others = replace(others, verdict=UNSURE, reason="precision", vouched=0, more=False)
         findings = findings._replace(certificate=others)
     evidence = evidence.given(whole=hidden, off_as_a_whole=off[rows][:, None])
     return findings._replace(on_axes=evidence, inputs=tuple(known.values()))
 
 
 def with_entries(findings: Findings) -> tuple[Whole, ...]:
-    """Return the results for the inputs: where all entries pass, some inputs pass with them.
+    """Return the results for the inputs: those that nothing measures alone pass with their entries.
 
-    These are known to be off by no more than is allowed, or nothing has measured them alone, as in
-    a jvp, and lines vouch for all entries.
+    So it is in a jvp of several inputs, if lines vouch for all entries.
     """
     others, verdicts = findings.certificate, findings.on_axes.ruling.verdict
-    if (verdicts != PASS).any() or (others is not None and others.verdict != PASS):
-        return findings.inputs
-    vouched = others is not None and others.vouched == others.entries
+    vouched = others is not None and others.verdict == PASS and others.vouched == others.entries
     return tuple(
         replace(one, code=PASS)
-        if not one.zero and (one.limit <= one.allowed or (vouched and math.isnan(one.error)))
+        if vouched and (verdicts == PASS).all() and math.isnan(one.error)
         else one
         for one in findings.inputs
     )
@@ -347,11 +341,7 @@ def _whole(
     least: float = 0.0,
     **drawn: Any,
 ) -> Whole:
-    """Return the result for an input, at least as bad as ``code``; see `whole_of`.
-
-    At ``least`` so much is allowed, and CLOSELY less of an error that was ``drawn`` along lines.
-    """
+    """Return the result for an input, at least as bad as ``code``; see `whole_of`."""
     allowed, name = max(least, allowed_as_a_whole(question.precision)), named(question, part)
     found = whole_of(lengths, size, allowed=allowed, code=code, **drawn, **name)
-    surely = found.limit <= (allowed / CLOSELY if drawn else allowed)
-    return replace(found, code=max(code, PASS if surely else UNSURE))
+    return replace(found, code=max(code, PASS if found.limit <= allowed else UNSURE))

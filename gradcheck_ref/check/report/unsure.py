@@ -7,7 +7,14 @@ from typing import Any
 from gradcheck_ref.check.measure.ladder import DOWN, UP, WIDE
 from gradcheck_ref.check.report import wholes
 from gradcheck_ref.check.report.table import numbers_of, worst_of
-from gradcheck_ref.check.report.text import entries_that, random_lines, short, tidy, with_rtol
+from gradcheck_ref.check.report.text import (
+    entries_that,
+    listed,
+    random_lines,
+    short,
+    tidy,
+    with_rtol,
+)
 from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
@@ -66,7 +73,11 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     only, evidence = "only " * (certificate.vouched < certificate.entries), ""
     known, of = certificate.vouched, certificate.entries
     said = f"{lines} confirm {only}{known} of {of} entries to {asked}"
-    if only and math.isfinite(certificate.within):
+    unsure = [one.name for one in report.inputs if one.code == UNSURE]
+    if unsure and not known:
+        said = f"{lines} agree with the claims, but the gradient of {listed(unsure)} may be wrong "
+        said += "as a whole"
+    elif only and math.isfinite(certificate.within):
         said += f", and all to {wider}" if wider else ""
     if only and certificate.within < 1:
         evidence = f"no entry is off by more than {short(certificate.within)} of a typical entry, "

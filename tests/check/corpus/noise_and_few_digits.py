@@ -784,7 +784,8 @@ def two_losses_in_float16(seed):
         for name, k in {"negated b": -1, "twice b": 2, "no b": 0}.items()
     }
     return Row(f"two losses in float16, {seed}", f, (a, b), right, want="pass unsure", edits="",
-               wrong=wrong, hides="unsure fail", not_as="float32, float16, bfloat16")  # fmt: skip
+               wrong=wrong, hides="unsure fail", not_as="float32, float16, bfloat16",
+               options={"seed": 1})  # fmt: skip
 
 
 MUCH = np.float32(1e8)
