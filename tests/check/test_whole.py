@@ -193,6 +193,14 @@ def test_a_number_of_an_input_is_not_that_of_one_line(wrong):
         assert truth < one.limit < 2
 
 
+@pytest.mark.parametrize("size", [8, 120])  # on axes, along lines
+@pytest.mark.parametrize("factor", [1.2, 0.5, 0.0])
+def test_an_error_is_a_share_of_the_longer_of_claim_and_slope(size, factor):
+    x = np.random.default_rng(5).normal(size=size)
+    (one,) = check_gradient(lambda x: np.sum(np.sin(x)), x, factor * np.cos(x)).inputs
+    assert abs(one.error - abs(1 - factor) / max(1, factor)) <= 2 * one.spread + 1e-6
+
+
 @pytest.mark.parametrize("wrong", ["", "c"])
 def test_an_error_that_falls_towards_x_may_be_none(wrong):
     """A network with leaky ReLU in float32: where kinks bend a line, the bar covers the truth."""

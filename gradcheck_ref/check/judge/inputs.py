@@ -285,8 +285,9 @@ def _from_axes(
 ) -> Whole:
     """Return the error of an input on its axes. It may be off by as much as its entries."""
     error, best, allowed = evidence.residual[mine], evidence.best.at(mine), evidence.ruling.allowed
-    each = error, np.abs(error) + best.bar, best.slope, allowed[mine]
-    length, limit, size, most = (_length(one * units) for one in each)
+    each = error, np.abs(error) + best.bar, allowed[mine], best.slope, evidence.claimed[mine]
+    length, limit, most, *sizes = (_length(one * units) for one in each)
+    size = max(sizes)
     least = ratio_of(most, size) if question.demanded else question.rtol
     code = FAIL if (evidence.ruling.verdict[mine] == FAIL).any() else PASS
     return _whole(question, part, (length, length, limit, limit), size, code, least)
