@@ -32,6 +32,16 @@ def test_a_check_of_up_to_99_entries_takes_at_most_1000_evaluations(name, size):
         assert report.evaluations <= (3000 if more else 1000)
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_wrong_entry_is_confirmed_before_others_take_all_evaluations(seed):
+    """Time stamps take most of them, although their gradient is right."""
+    rng = np.random.default_rng(seed)
+    t, a, w = 1.7e9 + 60 * rng.normal(size=60), rng.normal(size=20), rng.normal(size=60)
+    f = lambda t, a: np.sum(w * np.sin((t - 1.7e9) / 60)) + np.sum(np.sin(a))  # noqa: E731
+    of_t = w * np.cos((t - 1.7e9) / 60) / 60
+    assert check_gradient(f, (t, a), (of_t, 2.19 * np.cos(a))).verdict == "fail"
+
+
 # Right gradients that take more than one look at an entry.
 COSTLY = {
     "waves": (lambda x: np.sum(np.sin(1e5 * x)), lambda x: 1e5 * np.cos(1e5 * x)),

@@ -177,9 +177,9 @@ class Evidence:
 
     # --- asking -----------------------------------------------------------------------------------
 
-    def looked(self, wanted: Array) -> "Evidence":
-        """Ask f at some rungs, (lines, rungs), as far as affordable."""
-        table, starved = self.table.asked(wanted)
+    def looked(self, wanted: Array, first: Array | None = None) -> "Evidence":
+        """Ask f at some rungs, (lines, rungs), as far as affordable; some lines first."""
+        table, starved = self.table.asked(wanted, first)
         new, noise = table.values[len(self.table.values) :], self.question.noise
         noise.notice(new)
         known = read(table, noise) if len(new) else self.witnesses

@@ -93,7 +93,9 @@ def settled(evidence: Evidence) -> Evidence:
             wanted = np.where(nearly[:, None], _between(found), far)
             between |= nearly
             all_of_pilots |= ~nearly
-        found = found.looked(wanted & unsure[:, None])
+        # A claim that one witness refuses is wrong if another one does: these come first.
+        refused = np.asarray(found.ruling.refused.any(axis=1))
+        found = found.looked(wanted & unsure[:, None], refused)
     return found
 
 

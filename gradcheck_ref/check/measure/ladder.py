@@ -105,14 +105,17 @@ class Table:
         return wanted & exists
 
     @np.errstate(over="ignore")
-    def asked(self, wanted: Array) -> tuple["Table", Array]:
-        """Ask f at rungs that are wanted, in one batch, as far as affordable.
+    def asked(self, wanted: Array, first: Array | None = None) -> tuple["Table", Array]:
+        """Ask f at rungs that are wanted, in one batch, as far as affordable; some lines first.
 
         Returns the table of all values, and which lines could not be afforded. Cost: 2 evaluations
         for each rung of a line.
         """
         wanted = wanted & (self.where < 0) & self.exists
         line, rung = np.nonzero(wanted)
+        if first is not None:
+            order = np.argsort(~first[line], kind="stable")
+            line, rung = line[order], rung[order]
         starved = np.zeros(len(self.lines), bool)
         room = self.ask.budget.times(2)
         starved[line[room:]] = True
