@@ -318,11 +318,24 @@ def in_float16(seed):
     return of_a_number("float16", seed)
 
 
+def across_a_power_of_two(seed):
+    rng = np.random.default_rng(seed)
+    x, w = np.float32(rng.normal(size=6)), rng.normal(size=6)
+
+    def f(x):
+        squares = np.sum(np.float64(x) ** 2)
+        return np.float64(np.float16(np.sum(w * np.sin(np.float64(x))))) + 0.5 * squares
+
+    return f, x, np.float32(w * np.cos(x) + x)
+
+
 # Where one side goes down, because f curves; where terms cancel, so that the stairs of numbers
 # inside f are high beside f; where single entries cross no stair; where the penalty curves more
-# than a stair is high; and where steps are too few to refuse, but longer ones follow the claim.
+# than a stair is high; where steps are too few to refuse, but longer ones follow the claim; where
+# the claim is less than a tenth off the slope of the penalty; and where stairs are not alike.
 BESIDE = [(sines, 32), (sines, 37), (sines_in_float64, 14), (on_a_pedestal, 1), (on_a_pedestal, 4),
-          (in_bfloat16, 1), (in_bfloat16, 23), (in_float16, 1), (in_float16, 22)]  # fmt: skip
+          (in_bfloat16, 1), (in_bfloat16, 23), (in_bfloat16, 31), (in_float16, 1), (in_float16, 22),
+          (across_a_power_of_two, 40)]  # fmt: skip
 
 
 @pytest.mark.one_in(3)

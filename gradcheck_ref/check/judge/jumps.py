@@ -33,9 +33,9 @@ from gradcheck_ref.structure.parts import Part
 NEW, TIMES, TIMES_AT_END = 3, 8, 6
 
 # The number of points on each side where a jump is looked for, and the farthest one, relative to x:
-# of a solver, and of stairs. And the evaluations for all of them.
+# of a solver, or beside a claim that is nearly right, and of other stairs. And the evaluations.
 POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
-COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES_AT_END * NEW
+COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES * NEW
 
 # Up to four stairs hide a change of f. In bfloat16, four are at least HIDDEN, relative to f.
 HIDE, HIDDEN = 4.0, 2.0**-6
@@ -149,7 +149,7 @@ def with_stairs_from_afar(evidence: Evidence) -> Evidence:
 
     Cost: none, unless stairs of 16 bits may hide all that the refused claims for an input say
     besides that slope. Then 2 evaluations for the worst such input and output. If f seems to follow
-    the claims there, 60 more, and the same for the next ones.
+    the claims there, up to 72 more, and the same for the next ones.
     """
     question, rows, off = evidence.question, evidence.rows, np.abs(evidence.residual)
     refused = evidence.ruling.refused & np.isfinite(off)
@@ -207,15 +207,15 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
     closest = seen.take(np.where(np.isfinite(seen.slope), seen.start, -DOWN).argmax(axis=0))
     slopes = closest.slope[mine, column]
     off = evidence.claimed[mine, column] - slopes
-    # Over so long a way f bends more than a claim is off that is nearly right.
-    if np.linalg.norm(off) <= NEARLY_RIGHT * np.linalg.norm(slopes):
-        return 0.0
+    # Over a long way f bends more than a claim is off that is nearly right.
+    nearly = np.linalg.norm(off) <= NEARLY_RIGHT * np.linalg.norm(slopes)
+    farthest = FAR if nearly else AFAR
     moved, back = np.zeros((2, ask.inputs.size), bool)
     moved[each], back[each] = True, off < 0
     line = Line(ask.inputs, 0, moved.size, (), np.packbits(moved), back=np.packbits(back))
     lengths = np.copysign(ask.inputs.units_at(each), off)
     near, more = float(slopes @ lengths), float(off @ lengths)
-    steps = np.arange(-POINTS, POINTS + 1) / POINTS * AFAR
+    steps = np.arange(-POINTS, POINTS + 1) / POINTS * farthest
     moves, third = _along(evidence, line, column), steps[[POINTS // 3, -1 - POINTS // 3]]
     with ask.budget.apart(2 + COST_AFAR):
         if ask.budget.left < 2 + COST_AFAR:
@@ -231,11 +231,11 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
             return 0.0
         # A single jump is on one side only.
         sides = slice(POINTS + 1), slice(POINTS, None)
-        jumps = [_jump(evidence, column, steps[k], found[k], moves, rises=True) for k in sides]
+        jumps = [_jump(evidence, column, steps[k], found[k], moves, not nearly) for k in sides]
     # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
     tallest = 2 * HIDDEN * float(_sizes(evidence)[mine, column].max())
-    are_stairs = more * AFAR / STAIRS <= min(jumps) and max(jumps) <= tallest
-    return min(jumps) if are_stairs else 0.0
+    are_stairs = more * farthest / STAIRS <= min(jumps) and max(jumps) <= tallest
+    return max(jumps) if are_stairs else 0.0
 
 
 # --- stairs ---------------------------------------------------------------------------------------
