@@ -52,6 +52,10 @@ VAGUE = 0.005
 # A whole is surely off by more than is allowed, if that is so without so many of its spreads.
 SURE = 3.0
 
+# Outputs may count otherwise on axes than along lines. So an error there is clearly smaller only if
+# it is so many times smaller.
+CLEARLY = 2.0
+
 # At most so many refused entries are measured again.
 REFUSED = 10
 
@@ -87,7 +91,7 @@ def as_a_whole(question: Question, findings: Findings) -> Findings:
         findings = findings._replace(looks=seen, regions=where)
         for number, one in judged.items():
             # Shorter steps may show that f has another slope next to x.
-            contradicted = one.code == FAIL and known[number].limit < one.error
+            contradicted = one.code == FAIL and CLEARLY * known[number].limit < one.error
             # An entry that fails on its axis is wrong, even if that is not clear of the whole.
             if known[number].code != FAIL or one.code == FAIL:
                 known[number] = replace(one, code=UNSURE) if contradicted else one

@@ -113,11 +113,11 @@ class Table:
         """
         wanted = wanted & (self.where < 0) & self.exists
         line, rung = np.nonzero(wanted)
-        if first is not None:
-            order = np.argsort(~first[line], kind="stable")
-            line, rung = line[order], rung[order]
         starved = np.zeros(len(self.lines), bool)
         room = self.ask.budget.times(2)
+        if first is not None and line.size > room:
+            order = np.argsort(~first[line], kind="stable")
+            line, rung = line[order], rung[order]
         starved[line[room:]] = True
         line, rung = line[:room], rung[:room]
         found = copy(self)
