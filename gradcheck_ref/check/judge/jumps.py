@@ -37,8 +37,9 @@ NEW, TIMES, TIMES_AT_END = 3, 8, 6
 POINTS, FAR, AFAR = 12, 2.0**-3, 2.0**-1
 COST, COST_AFAR = 2 * POINTS + TIMES * NEW, 2 * POINTS + 2 * TIMES * NEW
 
-# Up to four stairs hide a change of f. In bfloat16, four are at least HIDDEN, relative to f.
-HIDE, HIDDEN = 4.0, 2.0**-6
+# Up to four stairs hide a change of f. In bfloat16, four are at least HIDDEN, relative to f. One in
+# float16 is at least SHORTEST.
+HIDE, HIDDEN, SHORTEST = 4.0, 2.0**-6, 2.0**-11
 
 # f follows a claim from afar if all points leave no more than CLOSE of what it says besides the
 # slope at x, and two of them not twice that. A claim that is twice as large leaves a half.
@@ -215,6 +216,9 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
     line = Line(ask.inputs, 0, moved.size, (), np.packbits(moved), back=np.packbits(back))
     lengths = np.copysign(ask.inputs.units_at(each), off)
     near, more = float(slopes @ lengths), float(off @ lengths)
+    size = float(_sizes(evidence)[mine, column].max())
+    if more * farthest < SHORTEST * size:  # that is not even one stair
+        return 0.0
     steps = np.arange(-POINTS, POINTS + 1) / POINTS * farthest
     moves, third = _along(evidence, line, column), steps[[POINTS // 3, -1 - POINTS // 3]]
     with ask.budget.apart(2 + COST_AFAR):
@@ -233,8 +237,7 @@ def _followed_by(evidence: Evidence, mine: Array, column: int) -> float:
         sides = slice(POINTS + 1), slice(POINTS, None)
         jumps = [_jump(evidence, column, steps[k], found[k], moves, not nearly) for k in sides]
     # Taller ones are of f itself, such as a floor: few numbers inside f are twice as large as f.
-    tallest = 2 * HIDDEN * float(_sizes(evidence)[mine, column].max())
-    are_stairs = more * farthest / STAIRS <= min(jumps) and max(jumps) <= tallest
+    are_stairs = more * farthest / STAIRS <= min(jumps) and max(jumps) <= 2 * HIDDEN * size
     return max(jumps) if are_stairs else 0.0
 
 

@@ -15,7 +15,7 @@ from gradcheck_ref.check.report.text import (
     tidy,
     with_rtol,
 )
-from gradcheck_ref.check.results import FAIL_BARS, UNSURE, Certificate, Pair
+from gradcheck_ref.check.results import FAIL_BARS, PASS, UNSURE, Certificate, Pair
 from gradcheck_ref.check.words import setting
 
 # The slopes at a kink are known to about five digits of the jump; so many are shown.
@@ -50,7 +50,7 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
     lines = random_lines(certificate)
     more = f"use a larger {setting('max_evaluations')}, or check fewer inputs at once"
     if not certificate.more:
-        more = "compute f, or at least its last step, such as a loss, in more digits"
+        more = "compute f in more digits, its last steps first, such as a loss"
     if certificate.reason == "kink":
         said = f"{lines} do not decide about {certificate.entries} entries, because f has a kink "
         said += "or a jump at this point, for example where entries are zero or tied"
@@ -66,7 +66,8 @@ def by_lines(report: Any, certificate: Certificate) -> tuple[str, str, str]:
         said += "but so few lines miss a wrong entry up to one time in "
         said += f"{round(1 / certificate.chance)}"
         return said, "", more
-    if certificate.reason == "zero":
+    moves = any(one.code == PASS and not one.zero for one in report.inputs)
+    if certificate.reason == "zero" and not moves:
         zero = f"along {lines} slopes and claims are zero except for the rounding of f"
         return zero, "", "check at another point, such as one before the optimum"
     asked, wider = setting("rtol", tidy(f"{report.rtol:g}")), with_rtol(certificate.rtol)

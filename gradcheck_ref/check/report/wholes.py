@@ -116,6 +116,9 @@ def not_known(report: Any, moving: Container[str]) -> Iterator[str]:
 
 
 def _within(one: Whole) -> str:
+    if one.error - one.spread > one.allowed:
+        off = f"{as_share(one.error)} +- {as_share(one.spread)}"
+        return f" (perhaps off by {off}, and {as_share(one.allowed)} is allowed)"
     return f" (within {as_bound(one.limit)})" if one.limit < 1 and not one.zero else ""
 
 
