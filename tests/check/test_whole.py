@@ -271,6 +271,25 @@ def test_kinks_that_lines_cross_at_all_steps_are_within_the_spread(n, seed):
         assert one.error <= 3 * one.spread
 
 
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("factor", "verdict"), [(1.0, "pass"), (1.1, "fail")])
+def test_the_rounding_of_a_smooth_f_at_x_is_no_kink(seed, factor, verdict):
+    rng, bf16 = np.random.default_rng(seed), noise_and_few_digits.PRECISIONS["bfloat16"]
+    x, W = bf16(rng.normal(size=(16, 24))), bf16(rng.normal(size=(24, 50)) / 24**0.5)
+    b, rows, labels = bf16(0.1 * rng.normal(size=50)), np.arange(16), rng.integers(0, 50, 16)
+
+    def cross_entropy(x, b):
+        z = bf16(bf16(x) @ W + bf16(b))
+        return np.float32(np.mean(np.log(np.exp(z).sum(axis=1)) - z[rows, labels]))
+
+    share = np.exp(np.float64(x) @ W + b)
+    share /= share.sum(axis=1, keepdims=True)
+    share[rows, labels] -= 1
+    claim = np.float32(factor * share @ W.T / 16), np.float32(share.mean(axis=0))
+    assert check_gradient(cross_entropy, (x, b), claim).verdict == verdict
+
+
 def sines(seed, wide=np.float32):
     rng, half = np.random.default_rng(seed), np.float16
     a, x = np.float32(rng.normal(size=8).astype(half)), wide(rng.normal())

@@ -274,27 +274,31 @@ class Group(Chords):
     def _kink(self, seen: Looks, columns: slice) -> float:
         """Return the mean square of half the jump of the slope at x, or what it may be.
 
-        The mean of f ahead of x and behind it is f(x), plus a term in step^2, plus one in the step
-        where f has a kink at x. Jumps of several kinks may cancel in the mean of all lines, but
-        hardly along each: there the product of two steps shows them without their noise.
+        The mean of f ahead of x and behind it is f(x), plus terms in step^2 and step^4, plus one in
+        the step where f has a kink at x. Jumps of several kinks may cancel in the mean of all
+        lines, but hardly along each: there the product of two steps shows them without their noise.
         """
-        looks = [seen.at[0], *seen.at[-2:]]
-        middles, steps = list[Array](), np.array([look.steps for look in looks])  # (3, lines)
-        for look in looks:
+        steps = np.array([look.steps for look in seen.at])  # (3 or 4, lines)
+        middles = list[Array]()
+        for look in seen.at:
             lines = zip(seen.lines, look.steps.tolist(), strict=True)
             claimed = np.array([self._claimed(line.middle(t)) for line, t in lines]) * self.weight
             middles.append((look.middles - claimed)[:, columns])
-        powers = np.linalg.inv(np.stack([np.ones(steps.shape), steps, steps**2]).transpose(2, 1, 0))
+        terms = np.stack([steps**power for power in (0, 1, 2, 4)[: len(steps)]])
+        powers = np.linalg.inv(terms.transpose(2, 1, 0))
         here, jumps = (np.einsum("ks,skj->kj", powers[:, p], np.array(middles)) for p in (0, 1))
         square = float(np.mean(jumps.mean(axis=0) ** 2))
-        noise = float(np.mean(jumps.var(axis=0))) / len(jumps)
+        # The rounding of f next to x may be the same along all lines.
+        alike = self.level / 2 * float(np.mean(np.sum(powers[:, 1] ** 2, axis=1)))
+        noise = max(float(np.mean(jumps.var(axis=0))) / len(jumps), alike)
         shows = square > noise * (1 + Z * math.sqrt(2 / jumps.shape[1]))
-        # f(x) itself is rounded: all lines together know it better.
-        far, middle, near = (np.array(middles) - here.mean(axis=0)) / steps[..., None]
-        ratio = float(np.mean(steps[2] / steps[0]))  # so much less of a curve is left
-        each = (middle * near - ratio * middle * far) / (1 - ratio)
-        doubt = float(each.std()) / math.sqrt(each.size)
-        return max((square - noise) * shows, float(each.mean()) + doubt)
+        # f(x) itself is rounded: all lines together know it better, but may all be off by as much.
+        each = (np.array(middles) - here.mean(axis=0)) / steps[..., None]
+        far, *_, middle, near = each - each.mean(axis=1, keepdims=True)
+        ratio = float(np.mean(steps[-1] / steps[0]))  # so much less of a curve is left
+        products = (middle * near - ratio * middle * far) / (1 - ratio)
+        doubt = float(products.std()) / math.sqrt(products.size)
+        return (square - noise) * shows + float(products.mean()) + doubt
 
     def _exceeds(self, found: Square, refused: float, seen: Looks) -> bool:
         """Whether the square of the error is surely larger than this."""
